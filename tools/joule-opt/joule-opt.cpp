@@ -1,0 +1,15 @@
+// mlir-opt with Joule's dialects and passes.
+#include "dialects/Nn/NnDialect.h"
+#include "dialects/Onnx/OnnxDialect.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect>();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Joule's optimizer driver\n", registry));
+}
