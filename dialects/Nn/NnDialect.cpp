@@ -61,11 +61,25 @@ Value findSymbol(func::FuncOp function, StringRef name) {
   return {};
 }
 
+/// The sizes of a group's or kernel's argument: `input_sizes` numbers the body argument of each dynamic dimension.
+FailureOr<Sizes> sizesOfGroupArgument(BlockArgument argument, ArrayRef<int64_t> inputSizes) {
+  for (BlockArgument before : argument.getOwner()->getArguments().take_front(argument.getArgNumber()))
+    if (auto type = dyn_cast<RankedTensorType>(before.getType()))
+      inputSizes = inputSizes.drop_front(type.getNumDynamicDims());
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<Value> dynamic;
+  for (int64_t number : inputSizes.take_front(type.getNumDynamicDims()))
+    dynamic.push_back(argument.getOwner()->getArgument(number));
+  return mergeSizes(type, dynamic);
+}
+
 FailureOr<Sizes> sizesOfArgument(BlockArgument argument) {
   auto type = cast<RankedTensorType>(argument.getType());
   Operation *parent = argument.getOwner()->getParentOp();
   if (type.hasStaticShape())
     return mergeSizes(type, {});
+  if (auto inputSizes = parent->getAttrOfType<DenseI64ArrayAttr>("input_sizes"))
+    return sizesOfGroupArgument(argument, inputSizes);
   auto function = dyn_cast<func::FuncOp>(parent);
   if (!function)
     return failure();

@@ -823,7 +823,9 @@ def Nn_FusedOp : Nn_Op<"fused", [IsolatedFromAbove, SingleBlockImplicitTerminato
   let summary = "Group ops that become one kernel";
   let description = [{
     The body's arguments are the operands: tensors, then index values (sizes and offsets). Its location lists the ONNX
-    nodes it holds. A result's dynamic sizes are, in order over all results, `sizes`.
+    nodes it holds. A result's dynamic sizes are, in order over all results, `sizes`. `input_sizes` says where the
+    sizes of the body's tensor arguments are: for each dynamic dimension of each, in order, the number of the body
+    argument that holds it.
 
     Example:
     ```mlir
@@ -834,11 +836,12 @@ def Nn_FusedOp : Nn_Op<"fused", [IsolatedFromAbove, SingleBlockImplicitTerminato
     }
     ```
   }];
-  let arguments = (ins Variadic<AnyType>:$inputs, Sizes:$sizes);
+  let arguments = (ins Variadic<AnyType>:$inputs, Sizes:$sizes, OptionalAttr<DenseI64ArrayAttr>:$input_sizes);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` ($inputs^ `:` type($inputs))? `)` (`sizes` `(` $sizes^ `)`)? `->` `(` type($outputs) `)` attr-dict-with-keyword
+    `(` ($inputs^ `:` type($inputs))? `)` (`sizes` `(` $sizes^ `)`)? (`input_sizes` `=` $input_sizes^)? `->` `(` type($outputs) `)`
+    attr-dict-with-keyword
     $body
   }];
   let hasVerifier = 1;

@@ -1,0 +1,157 @@
+// The tile level: which thread holds what, when?
+#ifndef JOULE_TILE_DIALECT_TD
+#define JOULE_TILE_DIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::joule::tile";
+  let summary = "One kernel, spread over threads and memory";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::gpu::GPUDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+//===- Attributes ----------------------------------------------------------------------------------------------------
+
+def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "Every free choice of a kernel";
+  let description = [{
+    `family` is "map", "row", "contract", or the mnemonic of the op that the kernel stands for. `threads` is the block's size.
+    `block` is the tile of the result that a block computes (contract: M, N, K), `thread` the part of it that a thread
+    holds in registers (contract: M, N; map: elements). `index_bits` is the width of index arithmetic: 32, where the
+    host guards that it suffices, or 64. Written by `choose-default-schedule` or the tuner, obeyed by `nn-to-tile`.
+
+    Example:
+    `#tile.schedule<family = "contract", threads = 256, block = [64, 64, 16], thread = [4, 4], index_bits = 32>`
+  }];
+  let parameters = (ins StringRefParameter<"family">:$family, "int64_t":$threads,
+                   OptionalArrayRefParameter<"int64_t">:$block, OptionalArrayRefParameter<"int64_t">:$thread,
+                   DefaultValuedParameter<"int64_t", "32">:$index_bits);
+  let assemblyFormat = [{
+    `<` `family` `=` $family `,` `threads` `=` $threads (`,` `block` `=` `[` $block^ `]`)?
+    (`,` `thread` `=` `[` $thread^ `]`)? (`,` `index_bits` `=` $index_bits^)? `>`
+  }];
+}
+
+//===- Types ---------------------------------------------------------------------------------------------------------
+
+class Tile_Type<string name, string mnemonicName> : TypeDef<Tile_Dialect, name> { let mnemonic = mnemonicName; }
+
+def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
+  let summary = "A tensor's elements in global memory, row-major";
+  let description = [{
+    Elements are stored as ONNX stores them; a boolean (`i1`) takes a byte; 4- and 2-bit types are packed, the first element
+    in the low bits.
+  }];
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
+
+//===- Ops -----------------------------------------------------------------------------------------------------------
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove]> {
+  let summary = "Define one kernel";
+  let description = [{
+    Born by outlining with an nn body: its arguments are the group's inputs, tensors and then `index` values, and it
+    ends in `nn.yield` of the results. `input_sizes` says where the sizes of its tensor arguments are: for each dynamic dimension of each
+    tensor argument, in order, the number of the body argument that holds it.
+
+    `nn-to-tile` turns the body into threads' work: tensor arguments become `!tile.buffer`s, one buffer per result is
+    appended, and the body ends in `tile.return`. It sets `block` (threads per block, three numbers) and fills `grid`,
+    a region for the host with one `index` argument per `index` argument of the body (in order) that ends in
+    `tile.grid` with the number of blocks.
+
+    On the device the kernel's parameters are, in order of the body's arguments: a pointer per buffer, an i64 per index.
+
+    Example:
+    ```mlir
+    tile.kernel @copy nodes = ["n"] block = [256, 1, 1] body {
+    ^bb0(%x: !tile.buffer<f32>, %n: index, %y: !tile.buffer<f32>):
+      %i = gpu.global_id x
+      %v = tile.load %x[%i] : !tile.buffer<f32>
+      tile.store %v, %y[%i] : !tile.buffer<f32>
+      tile.return
+    } grid {
+    ^bb0(%n: index):
+      %c1 = arith.constant 1 : index
+      %b = arith.ceildivui %n, %c1 : index
+      tile.grid %b, %c1, %c1
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DefaultValuedAttr<StrArrayAttr, "{}">:$nodes,
+                   OptionalAttr<Tile_ScheduleAttr>:$schedule, OptionalAttr<DenseI64ArrayAttr>:$block,
+                   OptionalAttr<DenseI64ArrayAttr>:$input_sizes);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$grid);
+  let assemblyFormat = [{
+    $sym_name `nodes` `=` $nodes (`schedule` `=` $schedule^)? (`block` `=` $block^)? (`input_sizes` `=` $input_sizes^)?
+    attr-dict-with-keyword `body` $body (`grid` $grid^)?
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Terminator, Pure]> {
+  let summary = "End a kernel";
+  let description = [{
+    Example:
+    ```mlir
+    tile.return
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_GridOp : Tile_Op<"grid", [Terminator, Pure]> {
+  let summary = "Say how many blocks a launch has";
+  let description = [{
+    Blocks along x, y and z; where one is zero there is no launch.
+
+    Example:
+    ```mlir
+    tile.grid %x, %y, %z
+    ```
+  }];
+  let arguments = (ins Index:$x, Index:$y, Index:$z);
+  let assemblyFormat = "$x `,` $y `,` $z attr-dict";
+}
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, TypesMatchWith<"the buffer's element type", "buffer", "result",
+                                   "::llvm::cast<::joule::tile::BufferType>($_self).getElement()">]> {
+  let summary = "Load an element of a buffer";
+  let description = [{
+    The element at row-major position `index`.
+
+    Example:
+    ```mlir
+    %v = tile.load %x[%i] : !tile.buffer<f32>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Index:$index);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` type($buffer)";
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, TypesMatchWith<"the buffer's element type", "buffer", "value",
+                                     "::llvm::cast<::joule::tile::BufferType>($_self).getElement()">]> {
+  let summary = "Store an element of a buffer";
+  let description = [{
+    Sets the element at row-major position `index`. Elements narrower than a byte are stored by one thread per byte.
+
+    Example:
+    ```mlir
+    tile.store %v, %x[%i] : !tile.buffer<f32>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, Tile_BufferType:$buffer, Index:$index);
+  let assemblyFormat = "$value `,` $buffer `[` $index `]` attr-dict `:` type($buffer)";
+}
+
+#endif
