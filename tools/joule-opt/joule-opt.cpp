@@ -1,6 +1,7 @@
 // mlir-opt with Joule's dialects and passes.
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Onnx/OnnxDialect.h"
+#include "dialects/Plan/PlanDialect.h"
 #include "dialects/Tile/TileDialect.h"
 
 #include "mlir/InitAllDialects.h"
@@ -11,6 +12,6 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
-  registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect, joule::tile::TileDialect>();
+  registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect, joule::plan::PlanDialect, joule::tile::TileDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Joule's optimizer driver\n", registry));
 }
