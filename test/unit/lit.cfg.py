@@ -1,0 +1,6 @@
+# The GoogleTest programs of the build folder, counted case by case.
+import lit.formats
+
+config.name = "unit"
+config.test_format = lit.formats.GoogleTest(".", "Test")
+config.test_source_root = config.test_exec_root = config.joule_build + "/test/unit"
