@@ -25,18 +25,19 @@ class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemo
 def Plan_CallOp : Plan_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, AttrSizedOperandSegments, Pure]> {
   let summary = "Run a kernel on tensors by value";
   let description = [{
-    Stands for an outlined group until buffers exist: `inputs` are the kernel's tensor and index arguments, and
-    `sizes` the results' dynamic sizes, in order over all results.
+    Stands for an outlined group until buffers exist: `inputs` are the kernel's tensor and index arguments,
+    `sizes` the results' dynamic sizes, in order over all results, and `flops` the arithmetic operations of the call.
 
     Example:
     ```mlir
-    %y = plan.call @relu(%x, %n) sizes(%n) : (tensor<?xf32>, index) -> tensor<?xf32>
+    %y = plan.call @relu(%x, %n) sizes(%n) flops(%n) : (tensor<?xf32>, index) -> tensor<?xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs, Variadic<Index>:$sizes);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs, Variadic<Index>:$sizes,
+                   Index:$flops);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? attr-dict `:` functional-type($inputs, $outputs)
+    $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? `flops` `(` $flops `)` attr-dict `:` functional-type($inputs, $outputs)
   }];
 }
 

@@ -3,6 +3,8 @@
 #include "dialects/Onnx/OnnxDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/Tile/TileDialect.h"
+#include "passes/Nn/Passes.h"
+#include "passes/NnToPlan/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
@@ -10,6 +12,8 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  joule::registerNnPasses();
+  joule::registerNnToPlanPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect, joule::plan::PlanDialect, joule::tile::TileDialect>();

@@ -1,0 +1,20 @@
+// The passes that turn nn into better nn, and group it into future kernels.
+#pragma once
+
+#include "dialects/Nn/NnDialect.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "dialects/Tile/TileDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace joule {
+
+#define GEN_PASS_DECL
+#include "passes/Nn/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Nn/Passes.h.inc"
+
+} // namespace joule

@@ -1,0 +1,48 @@
+// The passes that turn nn into better nn, and group it into future kernels.
+#ifndef JOULE_PASSES_NN_TD
+#define JOULE_PASSES_NN_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FuseGroups : Pass<"nn-fuse-groups", "::mlir::func::FuncOp"> {
+  let summary = "Group the ops that will share a kernel";
+  let description = [{
+    Wraps every op that computes on the device in an `nn.fused`. A contraction, convolution, window or reduction is the
+    root of a group and takes the pointwise ops that follow it as long as nothing else reads the value between. A
+    pointwise op that one group alone reads joins it. Broadcasts, reshapes, transposes, slices, casts and small
+    constants cost nothing inside a kernel, so each group that reads one gets its own.
+
+    ```mlir
+    %y = nn.contract %x, %w …
+    %z = arith.maximumf %y, %zero
+    // becomes
+    %z = nn.fused (%x, %w : …) -> (…) {
+      %y = nn.contract …
+      %z = arith.maximumf …
+      nn.yield %z
+    }
+    ```
+
+    Needs: `nn`. Leaves: `nn` in which tensor ops stand only inside `nn.fused`, apart from constants, reshapes that
+    alias a value, and ops that the host answers.
+  }];
+  let dependentDialects = ["::joule::nn::NnDialect"];
+}
+
+def OutlineKernels : Pass<"nn-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Give each group a kernel, equal groups the same one";
+  let description = [{
+    Moves the body of each `nn.fused` into a `tile.kernel` and calls it. Groups with equal bodies share a kernel.
+
+    ```mlir
+    %z = nn.fused (%x : …) -> (…) { … }
+    // becomes
+    %z = plan.call @k0_add(%x) : …
+    ```
+
+    Needs: `nn` after `nn-fuse-groups`. Leaves: `nn` in which tensor ops stand only inside `tile.kernel`.
+  }];
+  let dependentDialects = ["::joule::tile::TileDialect", "::joule::plan::PlanDialect"];
+}
+
+#endif
