@@ -41,6 +41,21 @@ Type joule::nn::defaultAccumulateType(Type type) {
   return type;
 }
 
+static void collectNames(Location loc, llvm::SetVector<StringAttr> &names) {
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location part : fused.getLocations())
+      collectNames(part, names);
+  } else if (auto name = dyn_cast<NameLoc>(loc)) {
+    names.insert(name.getName());
+  }
+}
+
+SmallVector<StringAttr> joule::nn::nodeNames(Location loc) {
+  llvm::SetVector<StringAttr> names;
+  collectNames(loc, names);
+  return names.takeVector();
+}
+
 namespace {
 
 using Sizes = SmallVector<OpFoldResult>;
@@ -174,9 +189,9 @@ FailureOr<Sizes> joule::nn::sizesOf(Value tensor) {
         return Sizes{(*gates)[0], (*gates)[1], (*hidden)[1]};
       })
       .Case([&](NonZeroOp op) { return mergeSizes(type, op.getCount()); })
-      .Case([&](FusedOp op) -> FailureOr<Sizes> {
+      .Case([&](GroupInterface op) -> FailureOr<Sizes> {
         ValueRange sizes = op.getSizes();
-        for (Value output : op.getOutputs()) {
+        for (Value output : op->getResults()) {
           auto outputType = cast<RankedTensorType>(output.getType());
           if (output == tensor)
             return mergeSizes(outputType, sizes.take_front(outputType.getNumDynamicDims()));

@@ -38,7 +38,10 @@ mlir::FailureOr<llvm::SmallVector<mlir::OpFoldResult>> sizesOf(mlir::Value tenso
 /// The type in which floats of `type` are summed when nothing else is said: f32 for narrower ones, else `type`.
 mlir::Type defaultAccumulateType(mlir::Type type);
 
-/// The `index`-th ONNX element-wise operation of an upstream dialect: applies to scalars as to tensors.
+/// The names of the ONNX nodes that `loc` stands for, each once.
+llvm::SmallVector<mlir::StringAttr> nodeNames(mlir::Location loc);
+
+/// True for element-wise ops of upstream dialects: they apply to scalars as to tensors.
 inline bool isPointwise(mlir::Operation *op) { return mlir::OpTrait::hasElementwiseMappableTraits(op); }
 
 } // namespace joule::nn

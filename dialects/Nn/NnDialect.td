@@ -124,4 +124,14 @@ def Nn_KernelDefinition : OpInterface<"KernelDefinition"> {
   }];
 }
 
+def Nn_GroupInterface : OpInterface<"GroupInterface"> {
+  let cppNamespace = "::joule::nn";
+  let description = [{
+    An op that stands for several, with any number of tensor results.
+  }];
+  let methods = [
+    InterfaceMethod<"The dynamic sizes of the results, in order over all of them.", "::mlir::OperandRange", "getSizes">
+  ];
+}
+
 #endif

@@ -819,7 +819,7 @@ def Nn_NonZeroOp : Nn_Op<"nonzero", [Pure]> {
 //===- Groups --------------------------------------------------------------------------------------------------------
 
 def Nn_FusedOp : Nn_Op<"fused", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::joule::nn::YieldOp">,
-                                 AttrSizedOperandSegments]> {
+                                 AttrSizedOperandSegments, Nn_GroupInterface]> {
   let summary = "Group ops that become one kernel";
   let description = [{
     The body's arguments are the operands: tensors, then index values (sizes and offsets). Its location lists the ONNX

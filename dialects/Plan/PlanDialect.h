@@ -1,6 +1,8 @@
 // The plan level: what does the host do, in what order?
 #pragma once
 
+#include "dialects/Nn/NnDialect.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -2,6 +2,7 @@
 #ifndef JOULE_PLAN_DIALECT_TD
 #define JOULE_PLAN_DIALECT_TD
 
+include "dialects/Nn/NnDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -22,7 +23,8 @@ def Plan_BufferType : TypeDef<Plan_Dialect, "Buffer"> {
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
-def Plan_CallOp : Plan_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, AttrSizedOperandSegments, Pure]> {
+def Plan_CallOp : Plan_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, AttrSizedOperandSegments, Pure,
+                                 Nn_GroupInterface]> {
   let summary = "Run a kernel on tensors by value";
   let description = [{
     Stands for an outlined group until buffers exist: `inputs` are the kernel's tensor and index arguments,

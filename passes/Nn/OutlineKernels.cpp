@@ -17,16 +17,6 @@ using namespace joule;
 
 namespace {
 
-/// Adds the names in `loc` that are not yet in `names`: of an op its ONNX node.
-void collectNames(Location loc, llvm::SetVector<StringAttr> &names) {
-  if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      collectNames(part, names);
-  } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    names.insert(name.getName());
-  }
-}
-
 /// A kernel's name says what it does: its ops that do most, at most three.
 std::string nameOf(nn::FusedOp fused) {
   llvm::SmallSetVector<StringRef, 4> parts;
@@ -70,8 +60,7 @@ struct OutlineKernels : joule::impl::OutlineKernelsBase<OutlineKernels> {
   }
 
   void outline(nn::FusedOp fused) {
-    llvm::SetVector<StringAttr> nodes;
-    collectNames(fused.getLoc(), nodes);
+    SmallVector<StringAttr> nodes = nn::nodeNames(fused.getLoc());
     SmallVector<Attribute> nodeList(nodes.begin(), nodes.end());
 
     OpBuilder builder(fused);

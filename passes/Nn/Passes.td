@@ -4,6 +4,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def VerifyNn : Pass<"verify-nn", "::mlir::ModuleOp"> {
+  let summary = "Check what every pass on nn relies on";
+  let description = [{
+    The contract of the level, checked after onnx-to-nn and after every pass that rewrites it; the list stands at the
+    top of VerifyNn.cpp. A violation is an internal error that names the ONNX node.
+
+    ```mlir
+    %y = onnx.node "Relu" version 14 (%x) : …
+    // error: internal: onnx.node is left at the nn level
+    ```
+
+    Needs: `nn`. Leaves: `nn`.
+  }];
+}
+
 def FuseGroups : Pass<"nn-fuse-groups", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that will share a kernel";
   let description = [{
