@@ -1,0 +1,89 @@
+/// A compiled model, ready to run on a device.
+#pragma once
+
+#include "joule/Artifact.h"
+#include "joule/Device.h"
+#include "joule/Error.h"
+#include "joule/Tensor.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace joule {
+
+/// What a kernel has just written; for looking inside.
+struct LaunchDump {
+  std::string kernel;
+  std::vector<std::string> nodes;            ///< the ONNX nodes it computes
+  std::vector<std::vector<uint8_t>> written; ///< the bytes of each buffer that it writes
+};
+
+struct SessionOptions {
+  /// The artifact's target to run; empty: the newest that the device can run.
+  std::string target;
+
+  /// Most bytes of device memory for buffers whose sizes follow from data, for each run in progress.
+  int64_t dynamicMemoryCap = int64_t(4) << 30;
+
+  /// Called after each launch, which then waits for the device: slow, for debugging. Null: never.
+  std::function<void(const LaunchDump &)> afterLaunch;
+};
+
+/// Totals since the session was made.
+struct Counters {
+  uint64_t runs = 0;
+  uint64_t launches = 0;          ///< kernels launched
+  uint64_t compiles = 0;          ///< kernels compiled during runs: none, they are loaded with the session
+  uint64_t deviceAllocations = 0; ///< calls for device memory during runs: none once a shape has been run,
+                                  ///< unless sizes follow from data
+  uint64_t bytesCopied = 0;       ///< between host and device
+  uint64_t arenaBytes = 0;        ///< the largest arena that a run planned
+};
+
+/// Cheap to copy: copies are one session. Safe to use from several threads; runs at the same time do not wait
+/// for each other but take memory each. Sessions of one artifact on one device share its weights and kernels.
+class Session {
+public:
+  /// Loads the kernels and copies the weights to the device.
+  /// Errors: TargetMissing, PlanInvalid, EntryMissing, ArtifactDamaged, KernelUnloadable, DeviceMemoryFull,
+  /// HostKernelMissing, DriverFailed.
+  static Result<Session> create(const Artifact &artifact, const Device &device,
+                                const SessionOptions &options = {});
+
+  /// What the model takes and gives, in the model's order.
+  const std::vector<TensorSpec> &inputs() const;
+  const std::vector<TensorSpec> &outputs() const;
+
+  /// The target in use, e.g. "sm_80".
+  const std::string &target() const;
+
+  /// Runs once and waits for the results. Every input must be given, in host or device memory.
+  /// Errors: those of the 03xx and 04xx codes, DeviceMemoryFull, DriverFailed.
+  Result<std::map<std::string, Tensor>> run(const std::map<std::string, TensorView> &inputs);
+
+  /// The same, into the caller's memory, on the host or the device. Outputs that are not named are not
+  /// copied. Gives the shape of every output that is.
+  Result<std::map<std::string, std::vector<int64_t>>> run(const std::map<std::string, TensorView> &inputs,
+                                                          const std::map<std::string, TensorBuffer> &outputs);
+
+  /// Runs that take longer than this many seconds end with TimeLimit; 0: no limit. Applies to runs begun
+  /// later.
+  void setTimeLimit(double seconds);
+
+  /// Ends the runs in progress with Interrupted, as soon as the host regains control.
+  void interrupt();
+
+  Counters counters() const;
+
+  class Impl; ///< Joule's own side
+  const std::shared_ptr<Impl> &impl() const { return shared; }
+  explicit Session(std::shared_ptr<Impl> shared) : shared(std::move(shared)) {}
+
+private:
+  std::shared_ptr<Impl> shared;
+};
+
+} // namespace joule

@@ -1,0 +1,56 @@
+// Reads what ZipWriter writes, from a file that may be damaged or hostile.
+#pragma once
+
+#include "joule/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace joule {
+
+/// A mapped ZIP file. open() checks every header, so that entry() can hand out memory without further doubt;
+/// the data itself is checked by verify(). Immutable and safe to share between threads.
+class ZipReader {
+public:
+  struct Entry {
+    std::string_view bytes;
+    uint32_t crc = 0;
+  };
+
+  static Result<std::shared_ptr<const ZipReader>> open(const std::string &path);
+  ZipReader(const ZipReader &) = delete;
+  ~ZipReader();
+
+  const std::map<std::string, Entry> &entries() const { return table; }
+
+  /// The bytes of an entry, where it exists.
+  Result<std::string_view> entry(const std::string &name) const;
+
+  /// The bytes of an entry, after its checksum is compared.
+  Result<std::string_view> verifiedEntry(const std::string &name) const;
+
+  const std::string &path() const { return file; }
+
+private:
+  struct Directory {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    uint64_t count = 0;
+  };
+
+  explicit ZipReader(std::string path) : file(std::move(path)) {}
+  Result<void> map();
+  Result<Directory> findDirectory() const;
+  Result<void> readDirectory(const Directory &directory);
+  Error damaged(const std::string &what) const;
+
+  std::string file;
+  const char *base = nullptr;
+  uint64_t size = 0;
+  std::map<std::string, Entry> table;
+};
+
+} // namespace joule

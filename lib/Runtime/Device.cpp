@@ -1,0 +1,182 @@
+// Opens devices by name, and keeps the models loaded on them.
+#include "lib/Runtime/DeviceState.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <optional>
+
+namespace joule {
+
+namespace {
+
+// "virtual:a100" is {virtual, "a100"}, "cuda" is {cuda, ""}.
+struct DeviceName {
+  bool isVirtual = false;
+  std::string which;
+};
+
+} // namespace
+
+static std::optional<DeviceName> parseName(const std::string &name) {
+  size_t colon = name.find(':');
+  std::string driver = name.substr(0, colon);
+  std::string which = colon == std::string::npos ? "" : name.substr(colon + 1);
+  if ((driver != "virtual" && driver != "cuda") || (colon != std::string::npos && which.empty()))
+    return std::nullopt;
+  return DeviceName{driver == "virtual", which};
+}
+
+static std::string lowerCase(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// A number, or part of the name that the driver gives a device.
+static Result<int> findOrdinal(const Driver &driver, const DeviceName &name) {
+  int count = 0;
+  if (cuda::CUresult code = driver.deviceGetCount(&count); code != cuda::CUDA_SUCCESS)
+    return driver.failure(code, "count the devices");
+  bool isNumber = name.which.find_first_not_of("0123456789") == std::string::npos;
+  if (isNumber && name.which.size() < 4) {
+    int ordinal = name.which.empty() ? 0 : std::stoi(name.which);
+    if (ordinal < count)
+      return ordinal;
+    return Error{ErrorCode::DeviceUnknown,
+                 fmt::format("there is no device {}; the driver has {}", ordinal, count), ""};
+  }
+  std::string names;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    char text[256] = "";
+    if (driver.deviceGetName(text, sizeof text, ordinal) != cuda::CUDA_SUCCESS)
+      continue;
+    if (lowerCase(text).find(lowerCase(name.which)) != std::string::npos)
+      return ordinal;
+    names += (names.empty() ? "" : ", ") + std::string(text);
+  }
+  return Error{ErrorCode::DeviceUnknown,
+               fmt::format("there is no device \"{}\"; the driver has: {}", name.which, names), ""};
+}
+
+// A driver is opened once in a process, a device once while anybody holds it.
+namespace {
+struct OpenDevices {
+  std::mutex mutex;
+  std::shared_ptr<const Driver> drivers[2]; // real, virtual
+  std::map<std::pair<bool, int>, std::weak_ptr<Device::Impl>> devices;
+};
+} // namespace
+
+static OpenDevices &openDevices() {
+  // Never destroyed: a device that a global variable holds may be the last to go.
+  static auto *devices = new OpenDevices;
+  return *devices;
+}
+
+Result<Device> Device::open(const std::string &name) {
+  std::optional<DeviceName> parsed = parseName(name);
+  if (!parsed)
+    return Error{ErrorCode::DeviceUnknown,
+                 fmt::format("\"{}\" is no device; write virtual, virtual:<gpu>, cuda or cuda:<n>", name),
+                 ""};
+  OpenDevices &open = openDevices();
+  std::lock_guard lock(open.mutex);
+  std::shared_ptr<const Driver> &driver = open.drivers[parsed->isVirtual];
+  if (!driver) {
+    Result<std::shared_ptr<const Driver>> opened =
+        parsed->isVirtual ? Driver::openVirtual() : Driver::openCuda();
+    if (!opened)
+      return opened.error();
+    driver = *opened;
+  }
+  Result<int> ordinal = findOrdinal(*driver, *parsed);
+  if (!ordinal)
+    return ordinal.error();
+  std::weak_ptr<Impl> &known = open.devices[{parsed->isVirtual, *ordinal}];
+  if (std::shared_ptr<Impl> impl = known.lock())
+    return Device(impl);
+  Result<std::shared_ptr<Impl>> impl = Impl::open(driver, *ordinal, name);
+  if (!impl)
+    return impl.error();
+  known = *impl;
+  return Device(*impl);
+}
+
+const std::string &Device::name() const { return shared->name; }
+const DeviceProperties &Device::properties() const { return shared->properties; }
+
+static Result<DeviceProperties> readProperties(const Driver &driver, cuda::CUdevice device) {
+  DeviceProperties properties;
+  char name[256] = "";
+  int clockKhz = 0;
+  size_t memory = 0;
+  auto attribute = [&](int *value, cuda::CUdevice_attribute which) {
+    return driver.deviceGetAttribute(value, which, device);
+  };
+  for (cuda::CUresult code : {
+           driver.deviceGetName(name, sizeof name, device),
+           driver.deviceTotalMem(&memory, device),
+           attribute(&properties.major, cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+           attribute(&properties.minor, cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+           attribute(&properties.multiprocessors, cuda::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+           attribute(&clockKhz, cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+       })
+    if (code != cuda::CUDA_SUCCESS)
+      return driver.failure(code, "ask a device for its properties");
+  properties.name = name;
+  properties.memoryBytes = static_cast<int64_t>(memory);
+  properties.clockHz = int64_t(1000) * clockKhz;
+  properties.isVirtual = driver.isVirtual;
+  return properties;
+}
+
+Result<std::shared_ptr<Device::Impl>> Device::Impl::open(std::shared_ptr<const Driver> driver, int ordinal,
+                                                         std::string name) {
+  std::shared_ptr<Impl> impl(new Impl);
+  impl->name = std::move(name);
+  impl->driver = std::move(driver);
+  const Driver &calls = *impl->driver;
+  if (cuda::CUresult code = calls.deviceGet(&impl->device, ordinal); code != cuda::CUDA_SUCCESS)
+    return calls.failure(code, fmt::format("open device {}", ordinal));
+  Result<DeviceProperties> properties = readProperties(calls, impl->device);
+  if (!properties)
+    return properties.error();
+  impl->properties = *properties;
+  if (cuda::CUresult code = calls.primaryContextRetain(&impl->context, impl->device);
+      code != cuda::CUDA_SUCCESS) {
+    impl->context = nullptr;
+    return calls.failure(code, fmt::format("use device {}", ordinal));
+  }
+  return impl;
+}
+
+Device::Impl::~Impl() {
+  if (context)
+    (void)driver->primaryContextRelease(device);
+}
+
+Result<std::shared_ptr<const LoadedModel>> Device::Impl::load(const Artifact &artifact,
+                                                              const std::string &target) {
+  std::lock_guard lock(mutex);
+  Held &held = models[{artifact.impl().get(), target}];
+  if (std::shared_ptr<const LoadedModel> model = held.model.lock();
+      model && held.artifact.lock() == artifact.impl())
+    return model;
+  ContextScope scope(*driver, context);
+  Result<std::shared_ptr<LoadedModel>> model =
+      LoadedModel::load(driver, artifact, artifact.impl()->plans.at(target), !driver->isVirtual);
+  if (!model)
+    return model.error();
+  // Whoever lets go last does so on a thread that may have another context.
+  auto release = [self = shared_from_this(), model = *model](const LoadedModel *) mutable {
+    ContextScope scope(*self->driver, self->context);
+    model.reset();
+  };
+  std::shared_ptr<const LoadedModel> shared(model->get(), release);
+  *model = nullptr;
+  held = {artifact.impl(), shared};
+  return shared;
+}
+
+} // namespace joule

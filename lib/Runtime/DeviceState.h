@@ -1,0 +1,58 @@
+// What an open device holds: its driver, its context, and the models loaded on it.
+#pragma once
+
+#include "joule/Device.h"
+#include "lib/Artifact/ArtifactReader.h"
+#include "lib/Runtime/Driver.h"
+#include "lib/Runtime/LoadedModel.h"
+
+#include <map>
+#include <mutex>
+
+namespace joule {
+
+class Device::Impl : public std::enable_shared_from_this<Device::Impl> {
+public:
+  /// Opens a driver's device by its number.
+  static Result<std::shared_ptr<Impl>> open(std::shared_ptr<const Driver> driver, int ordinal,
+                                            std::string name);
+  Impl(const Impl &) = delete;
+  ~Impl();
+
+  /// The artifact's weights and kernels for one target, loaded at most once while anybody holds them.
+  Result<std::shared_ptr<const LoadedModel>> load(const Artifact &artifact, const std::string &target);
+
+  std::string name;
+  DeviceProperties properties;
+  std::shared_ptr<const Driver> driver;
+  cuda::CUdevice device = 0;
+  cuda::CUcontext context = nullptr;
+
+private:
+  Impl() = default;
+
+  struct Held {
+    std::weak_ptr<const Artifact::Impl> artifact; // an address alone may be that of a later artifact
+    std::weak_ptr<const LoadedModel> model;
+  };
+  std::mutex mutex;
+  std::map<std::pair<const Artifact::Impl *, std::string>, Held> models;
+};
+
+/// Makes a device's context the thread's own for as long as it lives.
+class ContextScope {
+public:
+  ContextScope(const Driver &driver, cuda::CUcontext context) : driver(driver) {
+    (void)driver.contextPush(context);
+  }
+  ContextScope(const ContextScope &) = delete;
+  ~ContextScope() {
+    cuda::CUcontext popped;
+    (void)driver.contextPop(&popped);
+  }
+
+private:
+  const Driver &driver;
+};
+
+} // namespace joule

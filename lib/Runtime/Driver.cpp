@@ -1,0 +1,116 @@
+// Finds the driver's library and fills the table.
+#include "lib/Runtime/Driver.h"
+
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <vector>
+
+namespace joule {
+
+constexpr const char *cudaLibrary = "libcuda.so.1";
+constexpr const char *virtualLibrary = "libjoule-vgpu.so";
+constexpr const char *virtualEntry = "joule_vgpu_get_proc_address";
+
+template <typename Lookup> static Result<void> fillTable(Driver &driver, const char *library, Lookup lookup) {
+#define JOULE_FILL(member, symbol, parameters)                                                               \
+  driver.member = reinterpret_cast<decltype(driver.member)>(lookup(symbol));                                 \
+  if (!driver.member)                                                                                        \
+    return Error{ErrorCode::DriverMissing, fmt::format("{} lacks {}", library, symbol), ""};
+  JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
+#undef JOULE_FILL
+  return {};
+}
+
+static Result<void> initialise(const Driver &driver) {
+  if (cuda::CUresult code = driver.init(0); code != cuda::CUDA_SUCCESS)
+    return driver.failure(code, "start the driver");
+  return {};
+}
+
+Result<std::shared_ptr<const Driver>> Driver::openCuda() {
+  void *library = dlopen(cudaLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Error{ErrorCode::DriverMissing, fmt::format("cannot open the GPU's driver: {}", dlerror()), ""};
+  auto driver = std::make_shared<Driver>();
+  auto lookup = [&](const char *symbol) { return dlsym(library, symbol); };
+  if (Result<void> filled = fillTable(*driver, cudaLibrary, lookup); !filled)
+    return filled.error();
+  if (Result<void> started = initialise(*driver); !started)
+    return started.error();
+  return std::shared_ptr<const Driver>(driver);
+}
+
+// Beside whatever holds this function: build/bin and build/lib, or an install's bin and lib.
+static std::vector<std::string> virtualCandidates() {
+  std::vector<std::string> paths;
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void *>(&virtualCandidates), &self) && self.dli_fname) {
+    std::error_code code;
+    std::filesystem::path file = std::filesystem::canonical(self.dli_fname, code);
+    // The main program's name is what it was called by; the link is exact.
+    if (code || !file.has_parent_path())
+      file = std::filesystem::read_symlink("/proc/self/exe", code);
+    std::filesystem::path folder = file.parent_path();
+    for (int level = 0; level < 4 && !folder.empty(); ++level, folder = folder.parent_path()) {
+      paths.push_back((folder / virtualLibrary).string());
+      paths.push_back((folder / "lib" / virtualLibrary).string());
+    }
+  }
+  paths.push_back(virtualLibrary);
+  return paths;
+}
+
+Result<std::shared_ptr<const Driver>> Driver::openVirtual() {
+  void *library = nullptr;
+  for (const std::string &path : virtualCandidates()) {
+    std::error_code code;
+    bool isBare = path == virtualLibrary;
+    if (!isBare && !std::filesystem::exists(path, code))
+      continue;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library)
+      break;
+    if (!isBare)
+      return Error{ErrorCode::DriverMissing, fmt::format("cannot open the virtual GPU: {}", dlerror()), ""};
+  }
+  if (!library)
+    return Error{ErrorCode::DriverMissing, fmt::format("cannot find the virtual GPU, {}", virtualLibrary),
+                 ""};
+  auto lookup = reinterpret_cast<void *(*)(const char *)>(dlsym(library, virtualEntry));
+  if (!lookup)
+    return Error{ErrorCode::DriverMissing, fmt::format("{} lacks {}", virtualLibrary, virtualEntry), ""};
+  auto driver = std::make_shared<Driver>();
+  driver->isVirtual = true;
+  driver->virtualSymbol = lookup;
+  if (Result<void> filled = fillTable(*driver, virtualLibrary, lookup); !filled)
+    return filled.error();
+  if (Result<void> started = initialise(*driver); !started)
+    return started.error();
+  return std::shared_ptr<const Driver>(driver);
+}
+
+static ErrorCode kindOf(cuda::CUresult code) {
+  switch (code) {
+  case cuda::CUDA_ERROR_OUT_OF_MEMORY:
+    return ErrorCode::DeviceMemoryFull;
+  case cuda::CUDA_ERROR_LAUNCH_TIMEOUT:
+    return ErrorCode::TimeLimit;
+  default:
+    return ErrorCode::DriverFailed;
+  }
+}
+
+Error Driver::failure(cuda::CUresult code, const std::string &what) const {
+  const char *name = nullptr;
+  const char *text = nullptr;
+  if (getErrorName(code, &name) != cuda::CUDA_SUCCESS || !name)
+    name = "an unknown error";
+  if (getErrorString(code, &text) != cuda::CUDA_SUCCESS || !text)
+    text = "no description";
+  return {kindOf(code),
+          fmt::format("cannot {}: the driver says {} ({}): {}", what, name, static_cast<int>(code), text),
+          ""};
+}
+
+} // namespace joule

@@ -1,0 +1,106 @@
+// One module per code entry, one piece of memory for all weights.
+#include "lib/Runtime/LoadedModel.h"
+
+#include "lib/Artifact/ArtifactReader.h"
+#include "lib/Runtime/MemoryPlanner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace joule {
+
+// A piece of a weight that is copied at a time, so that the driver's staging stays small.
+constexpr uint64_t pieceBytes = 64 << 20;
+
+Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::shared_ptr<const Driver> driver,
+                                                       const Artifact &artifact, const plan::Plan &plan,
+                                                       bool isReal) {
+  std::shared_ptr<LoadedModel> model(new LoadedModel(std::move(driver)));
+  if (Result<void> loaded = model->loadKernels(artifact, plan, isReal); !loaded)
+    return loaded.error();
+  if (Result<void> loaded = model->loadWeights(artifact, plan); !loaded)
+    return loaded.error();
+  return model;
+}
+
+LoadedModel::~LoadedModel() {
+  for (cuda::CUmodule module : modules)
+    (void)driver->moduleUnload(module);
+  if (slab)
+    (void)driver->memFree(slab);
+}
+
+static Result<cuda::CUmodule> loadModule(const Driver &driver, const std::string &entry,
+                                         const std::string &code) {
+  std::string log(8192, '\0');
+  cuda::CUjit_option options[] = {cuda::CU_JIT_ERROR_LOG_BUFFER, cuda::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
+  cuda::CUmodule module = nullptr;
+  // The driver reads PTX up to its terminating zero, which std::string has.
+  cuda::CUresult code_ = driver.moduleLoad(&module, code.c_str(), 2, options, values);
+  if (code_ == cuda::CUDA_SUCCESS)
+    return module;
+  Error error = driver.failure(code_, fmt::format("load \"{}\"", entry));
+  error.code = ErrorCode::KernelUnloadable;
+  log.resize(log.find('\0'));
+  if (!log.empty())
+    error.message += ": " + log;
+  return error;
+}
+
+Result<void> LoadedModel::loadKernels(const Artifact &artifact, const plan::Plan &plan, bool isReal) {
+  std::map<std::string, cuda::CUmodule> byEntry;
+  kernels = std::vector<LoadedKernel>(static_cast<size_t>(plan.kernels_size()));
+  for (int i = 0; i < plan.kernels_size(); ++i) {
+    const plan::Kernel &kernel = plan.kernels(i);
+    bool useCubin = !kernel.cubin().empty() && (isReal || kernel.ptx().empty());
+    const std::string &entry = useCubin ? kernel.cubin() : kernel.ptx();
+    if (!byEntry.count(entry)) {
+      Result<std::string> code = artifact.read(entry);
+      if (!code)
+        return code.error();
+      Result<cuda::CUmodule> module = loadModule(*driver, entry, *code);
+      if (!module)
+        return module.error();
+      modules.push_back(*module);
+      byEntry[entry] = *module;
+    }
+    cuda::CUresult found = driver->moduleGetFunction(&kernels[static_cast<size_t>(i)].function,
+                                                     byEntry[entry], kernel.name().c_str());
+    if (found != cuda::CUDA_SUCCESS) {
+      Error error = driver->failure(found, fmt::format("find kernel {} in \"{}\"", kernel.name(), entry));
+      error.code = ErrorCode::KernelUnloadable;
+      return error;
+    }
+  }
+  return {};
+}
+
+Result<void> LoadedModel::loadWeights(const Artifact &artifact, const plan::Plan &plan) {
+  std::map<std::string, uint64_t> offsets; // of each entry in the slab
+  uint64_t total = 0;
+  const auto &entries = artifact.impl()->zip->entries();
+  for (const plan::Weight &weight : plan.weights())
+    if (offsets.emplace(weight.entry(), total).second)
+      total +=
+          (entries.at(weight.entry()).bytes.size() + arenaAlignment - 1) / arenaAlignment * arenaAlignment;
+  if (total > 0)
+    if (cuda::CUresult code = driver->memAlloc(&slab, total); code != cuda::CUDA_SUCCESS)
+      return driver->failure(code, fmt::format("allocate {} bytes for the weights", total));
+  for (const auto &[entry, offset] : offsets) {
+    std::string_view bytes = entries.at(entry).bytes;
+    for (uint64_t at = 0; at < bytes.size(); at += pieceBytes) {
+      uint64_t size = std::min<uint64_t>(pieceBytes, bytes.size() - at);
+      if (cuda::CUresult code = driver->copyToDevice(slab + offset + at, bytes.data() + at, size, nullptr);
+          code != cuda::CUDA_SUCCESS)
+        return driver->failure(code, fmt::format("copy \"{}\" to the device", entry));
+    }
+  }
+  if (cuda::CUresult code = driver->streamSynchronize(nullptr); code != cuda::CUDA_SUCCESS)
+    return driver->failure(code, "copy the weights to the device");
+  for (const plan::Weight &weight : plan.weights())
+    weights.push_back(slab + offsets[weight.entry()] + weight.offset());
+  return {};
+}
+
+} // namespace joule

@@ -1,0 +1,201 @@
+// The public Session: chooses a target, loads it, and lends contexts to runs.
+#include "lib/Runtime/SessionState.h"
+
+#include "lib/Runtime/PlanChecker.h"
+#include "lib/Runtime/TargetChoice.h"
+
+#include <fmt/format.h>
+
+namespace joule {
+
+// Shapes whose memory plans are kept; beyond, all are forgotten, as a server with random sizes would grow
+// forever.
+constexpr size_t mostMemoryPlans = 1024;
+
+Result<Session> Session::create(const Artifact &artifact, const Device &device,
+                                const SessionOptions &options) {
+  Result<std::shared_ptr<Impl>> impl = Impl::create(artifact, device, options, standardHostKernels());
+  if (!impl)
+    return impl.error();
+  return Session(*impl);
+}
+
+static Result<void> checkHostCalls(const plan::Block &block, const HostKernels &kernels) {
+  for (const plan::Step &step : block.steps()) {
+    if (step.has_host_call() && !kernels.count(step.host_call().name()))
+      return Error{ErrorCode::HostKernelMissing,
+                   fmt::format("this Joule has no host kernel \"{}\"", step.host_call().name()),
+                   step.host_call().node()};
+    for (const plan::Block *inner :
+         {&step.if_().then(), &step.if_().otherwise(), &step.while_().before(), &step.while_().body()})
+      if (Result<void> checked = checkHostCalls(*inner, kernels); !checked)
+        return checked;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Session::Impl>> Session::Impl::create(const Artifact &artifact, const Device &device,
+                                                             const SessionOptions &options,
+                                                             const HostKernels &hostKernels) {
+  Result<std::string> target = chooseTarget(artifact, device.properties(), options.target);
+  if (!target)
+    return target.error();
+  const plan::Plan &plan = artifact.impl()->plans.at(*target);
+  auto entryBytes = [&](const std::string &entry) -> std::optional<uint64_t> {
+    const auto &entries = artifact.impl()->zip->entries();
+    auto found = entries.find(entry);
+    return found == entries.end() ? std::nullopt : std::optional<uint64_t>(found->second.bytes.size());
+  };
+  if (Result<void> checked = checkPlan(plan, entryBytes); !checked)
+    return checked.error();
+  if (Result<void> checked = checkHostCalls(plan.body(), hostKernels); !checked)
+    return checked.error();
+  std::shared_ptr<Impl> impl(new Impl(artifact, device, options, hostKernels, *target));
+  Result<std::shared_ptr<const LoadedModel>> model = device.impl()->load(artifact, *target);
+  if (!model)
+    return model.error();
+  impl->model = *model;
+  return impl;
+}
+
+Session::Impl::Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
+                    const HostKernels &hostKernels, std::string target)
+    : target(std::move(target)), inputs(artifact.inputs()), outputs(artifact.outputs()), artifact(artifact),
+      device(device), options(options), hostKernels(hostKernels),
+      program(artifact.impl()->plans.at(this->target)) {}
+
+Session::Impl::~Impl() {
+  ContextScope scope(*device.impl()->driver, device.impl()->context);
+  idle.clear();
+}
+
+Result<std::unique_ptr<RunContext>> Session::Impl::takeContext() {
+  {
+    std::lock_guard lock(mutex);
+    if (!idle.empty()) {
+      std::unique_ptr<RunContext> context = std::move(idle.back());
+      idle.pop_back();
+      return context;
+    }
+  }
+  return RunContext::create(device.impl()->driver, static_cast<uint64_t>(options.dynamicMemoryCap));
+}
+
+std::shared_ptr<const MemoryPlan> Session::Impl::memoryPlan(const std::vector<int64_t> &symbols) {
+  std::lock_guard lock(mutex);
+  if (memoryPlans.size() >= mostMemoryPlans && !memoryPlans.count(symbols))
+    memoryPlans.clear();
+  std::shared_ptr<const MemoryPlan> &known = memoryPlans[symbols];
+  if (!known)
+    known = std::make_shared<MemoryPlan>(program.planMemory(symbols));
+  totals.arenaBytes = std::max(totals.arenaBytes, known->arenaBytes);
+  return known;
+}
+
+RunControl Session::Impl::control() const {
+  RunControl control;
+  if (double seconds = timeLimit; seconds > 0)
+    control.deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                               std::chrono::duration<double>(seconds));
+  control.interrupted = [this, atStart = interruptions.load()] { return interruptions.load() != atStart; };
+  control.afterLaunch = options.afterLaunch;
+  return control;
+}
+
+Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors,
+                                const TakeOutputs &takeOutputs) {
+  Result<Binding> binding = bindInputs(plan(), inputs, tensors);
+  if (!binding)
+    return binding.error();
+  std::shared_ptr<const MemoryPlan> memory = memoryPlan(binding->symbols);
+  ContextScope scope(*device.impl()->driver, device.impl()->context);
+  Result<std::unique_ptr<RunContext>> context = takeContext();
+  if (!context)
+    return context.error();
+  uint64_t allocationsBefore = (*context)->driverAllocations();
+
+  Result<void> done;
+  uint64_t launches, bytesCopied;
+  {
+    Executor executor(program, *model, hostKernels, **context, control());
+    done = executor.run(*binding, *memory);
+    if (done)
+      done = takeOutputs(executor);
+    // Also after an error: the caller's memory must not be read or written once this returns.
+    Result<void> finished = executor.finish();
+    if (done)
+      done = finished;
+    launches = executor.launches;
+    bytesCopied = executor.bytesCopied;
+  }
+
+  std::lock_guard lock(mutex);
+  ++totals.runs;
+  totals.launches += launches;
+  totals.bytesCopied += bytesCopied;
+  totals.deviceAllocations += (*context)->driverAllocations() - allocationsBefore;
+  idle.push_back(std::move(*context));
+  return done;
+}
+
+Counters Session::Impl::counters() const {
+  std::lock_guard lock(mutex);
+  return totals;
+}
+
+const std::vector<TensorSpec> &Session::inputs() const { return shared->inputs; }
+const std::vector<TensorSpec> &Session::outputs() const { return shared->outputs; }
+const std::string &Session::target() const { return shared->target; }
+void Session::setTimeLimit(double seconds) { shared->timeLimit = seconds; }
+void Session::interrupt() { ++shared->interruptions; }
+Counters Session::counters() const { return shared->counters(); }
+
+Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, TensorView> &inputs) {
+  std::map<std::string, Tensor> results;
+  auto takeAll = [&](Executor &executor) -> Result<void> {
+    for (size_t i = 0; i < shared->outputs.size(); ++i) {
+      const TensorSpec &spec = shared->outputs[i];
+      Result<std::vector<int64_t>> shape = executor.outputShape(static_cast<int>(i));
+      if (!shape)
+        return shape.error();
+      Tensor &tensor = results[spec.name];
+      tensor = {spec.type, *shape, std::vector<uint8_t>(static_cast<size_t>(bytesOf(spec.type, *shape)))};
+      TensorBuffer to{tensor.bytes.data(), tensor.bytes.size(), Memory::Host};
+      if (Result<void> copied = executor.copyOutput(static_cast<int>(i), to); !copied)
+        return copied;
+    }
+    return {};
+  };
+  if (Result<void> done = shared->run(inputs, takeAll); !done)
+    return done.error();
+  return results;
+}
+
+Result<std::map<std::string, std::vector<int64_t>>>
+Session::run(const std::map<std::string, TensorView> &inputs,
+             const std::map<std::string, TensorBuffer> &outputs) {
+  for (const auto &[name, buffer] : outputs)
+    if (std::none_of(shared->outputs.begin(), shared->outputs.end(),
+                     [&, &name = name](const TensorSpec &spec) { return spec.name == name; }))
+      return Error{ErrorCode::OutputUnusable, fmt::format("the model has no output \"{}\"", name), ""};
+  std::map<std::string, std::vector<int64_t>> shapes;
+  auto takeNamed = [&](Executor &executor) -> Result<void> {
+    for (size_t i = 0; i < shared->outputs.size(); ++i) {
+      const std::string &name = shared->outputs[i].name;
+      Result<std::vector<int64_t>> shape = executor.outputShape(static_cast<int>(i));
+      if (!shape)
+        return shape.error();
+      shapes[name] = *shape;
+      if (auto found = outputs.find(name); found != outputs.end())
+        if (Result<void> copied = executor.copyOutput(static_cast<int>(i), found->second); !copied)
+          return copied;
+    }
+    return {};
+  };
+  if (Result<void> done = shared->run(inputs, takeNamed); !done)
+    return done.error();
+  return shapes;
+}
+
+} // namespace joule

@@ -1,0 +1,52 @@
+// What a session holds: the checked program, the loaded model, and contexts for runs.
+#pragma once
+
+#include "joule/Session.h"
+#include "lib/Runtime/DeviceState.h"
+#include "lib/Runtime/Executor.h"
+
+#include <list>
+
+namespace joule {
+
+class Session::Impl {
+public:
+  /// As Session::create, with host kernels of the caller's choice.
+  static Result<std::shared_ptr<Impl>> create(const Artifact &artifact, const Device &device,
+                                              const SessionOptions &options, const HostKernels &hostKernels);
+  ~Impl();
+
+  /// What happens to each output once the body has run.
+  using TakeOutputs = std::function<Result<void>(Executor &executor)>;
+  Result<void> run(const std::map<std::string, TensorView> &inputs, const TakeOutputs &takeOutputs);
+
+  const plan::Plan &plan() const { return program.plan(); }
+
+  const std::string target;
+  const std::vector<TensorSpec> inputs, outputs;
+  std::atomic<double> timeLimit{0};       // seconds; 0: none
+  std::atomic<uint64_t> interruptions{0}; // a run that sees another number than at its start ends
+
+  Counters counters() const;
+
+private:
+  Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
+       const HostKernels &hostKernels, std::string target);
+  Result<std::unique_ptr<RunContext>> takeContext();
+  std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
+  RunControl control() const;
+
+  const Artifact artifact;
+  const Device device;
+  const SessionOptions options;
+  const HostKernels hostKernels;
+  const Program program;
+  std::shared_ptr<const LoadedModel> model;
+
+  mutable std::mutex mutex;
+  std::vector<std::unique_ptr<RunContext>> idle;
+  std::map<std::vector<int64_t>, std::shared_ptr<const MemoryPlan>> memoryPlans;
+  Counters totals;
+};
+
+} // namespace joule
