@@ -30,6 +30,7 @@ config.test_exec_root = config.joule_build + "/test"
 folders = [config.joule_build + "/bin", config.llvm_bin]
 path = os.pathsep.join(folders + [os.environ["PATH"], "/usr/local/cuda/bin"])
 config.environment["PATH"] = path
+config.environment["JOULE_LLVM_BIN"] = config.llvm_bin
 for name in ("HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

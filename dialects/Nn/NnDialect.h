@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/Nn/NnDialect.h.inc"
 #include "dialects/Nn/NnEnums.h.inc"
@@ -34,6 +35,11 @@ namespace joule::nn {
 /// sizes are the `nn.symbol` values that its `nn.dims` attribute names. Null where they cannot be found: the value is
 /// a block argument of a region op that carries no sizes.
 mlir::FailureOr<llvm::SmallVector<mlir::OpFoldResult>> sizesOf(mlir::Value tensor);
+
+/// Checks `inputSizes` of a group or kernel whose body takes `arguments`: for each dynamic dimension of each tensor
+/// argument, in order, the number of the argument of type `index` that holds it.
+mlir::LogicalResult verifyInputSizes(mlir::Operation *op, mlir::TypeRange arguments,
+                                     std::optional<llvm::ArrayRef<int64_t>> inputSizes);
 
 /// The type in which floats of `type` are summed when nothing else is said: f32 for narrower ones, else `type`.
 mlir::Type defaultAccumulateType(mlir::Type type);

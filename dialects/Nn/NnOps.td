@@ -39,7 +39,12 @@ def Nn_SymbolOp : Nn_Op<"symbol", [Pure]> {
 def Nn_ConstantOp : Nn_Op<"constant", [Pure]> {
   let summary = "Hold a constant tensor";
   let description = [{
-    A tensor known at compile time: small ones as elements, others as `#nn.weight`.
+    A tensor known at compile time: small ones as elements, others as `#nn.weight`. Elements of `!nn.f4e2m1` and
+    `!nn.f8e8m0` are written as integers of their width.
+
+    Constraints:
+    - (C1) `value` is elements of the result's shape and element width, or a weight.
+    - (C2) a weight has as many bytes as the result takes: a byte per `i1`, narrower elements packed.
 
     Example:
     ```mlir
@@ -158,7 +163,7 @@ def Nn_SliceOp : Nn_ElementOp<"slice", [AttrSizedOperandSegments]> {
                    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$strides);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input (`at` `(` $offsets^ `)`)? (`sizes` `(` $sizes^ `)`)? `offsets` `=` $static_offsets
+    $input (`sizes` `(` $sizes^ `)`)? `offsets` `=` custom<DynamicIndexList>($offsets, $static_offsets)
     `strides` `=` $strides attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
   let hasVerifier = 1;
@@ -185,7 +190,7 @@ def Nn_PadOp : Nn_ElementOp<"pad", [AttrSizedOperandSegments]> {
                    DenseI64ArrayAttr:$low, Nn_PadModeAttr:$mode);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input `,` $value (`at` `(` $lows^ `)`)? (`sizes` `(` $sizes^ `)`)? `low` `=` $low `mode` `=` $mode attr-dict
+    $input `,` $value (`sizes` `(` $sizes^ `)`)? `low` `=` custom<DynamicIndexList>($lows, $low) `mode` `=` $mode attr-dict
     `:` `(` type($input) `,` type($value) `)` `->` type($result)
   }];
   let hasVerifier = 1;
@@ -266,7 +271,7 @@ def Nn_GatherElementsOp : Nn_ElementOp<"gather_elements"> {
     `out[i…] = input[i…]` with `i(axis)` replaced by `indices[i…]`. Negative and outside indices as in `nn.gather`.
 
     Constraints:
-    - (C1) input, indices and result have one rank, above `axis`; the result has the indices' shape.
+    - (C1) input, indices and result have one rank, above `axis`; `indices` are integers; the result has their shape.
 
     Example:
     ```mlir
@@ -289,7 +294,8 @@ def Nn_GatherNdOp : Nn_ElementOp<"gather_nd"> {
     indices as in `nn.gather`.
 
     Constraints:
-    - (C1) the tuple length is static; `batch_dims + t` is at most the input's rank; the ranks fit.
+    - (C1) the tuple length is static; `batch_dims + t` is at most the input's rank; the ranks fit; `indices` are
+      integers.
     - (C2) one `sizes` operand per dynamic result dimension.
 
     Example:
@@ -438,9 +444,10 @@ def Nn_ContractOp : Nn_ElementOp<"contract"> {
     operands', as in i8 times i8 to i32; operands are then converted first (`unsigned_lhs`, `unsigned_rhs` say how).
 
     Constraints:
-    - (C1) one label per dimension; no label stands twice in one tensor; every label of `out` stands in an input.
+    - (C1) one label per dimension, 0 to 63; no label stands twice in one tensor; every label of `out` stands in an
+      input.
     - (C2) dimensions of one label have one size.
-    - (C3) `lhs` and `rhs` have one element type, except integers of one width whose signedness differs.
+    - (C3) `lhs` and `rhs` have one element type (integers of one width may differ in signedness, which no type says).
 
     Example:
     ```mlir
@@ -502,7 +509,8 @@ def Nn_PoolOp : Nn_ElementOp<"pool"> {
     positions `w…` that lie inside the input. Combined as in `nn.reduce`.
 
     Constraints:
-    - (C1) one window size, stride, dilation and low padding per spatial dimension, positive but for the padding.
+    - (C1) one window size, stride, dilation and low padding per spatial dimension, positive but for the padding; the
+      result has the input's rank and element type.
     - (C2) one `sizes` operand per dynamic result dimension.
 
     Example:
@@ -528,7 +536,7 @@ def Nn_PoolArgMaxOp : Nn_ElementOp<"pool_arg_max"> {
     the first spatial dimension fastest where `column_major`); of equal ones the first.
 
     Constraints:
-    - (C1) as C1 of `nn.pool`; the result is an integer tensor.
+    - (C1) as C1 of `nn.pool`, but the result is an integer tensor.
     - (C2) one `sizes` operand per dynamic result dimension.
 
     Example:
@@ -557,7 +565,7 @@ def Nn_ResizeOp : Nn_ElementOp<"resize", [AttrSizedOperandSegments]> {
     by 1/scale when shrinking; `exclude_outside` gives no weight to samples outside the input.
 
     Constraints:
-    - (C1) `scales` has one element per dimension; the result has the input's rank and element type.
+    - (C1) `scales` has one f32 per dimension; the result has the input's rank and element type.
     - (C2) one `sizes` operand per dynamic result dimension.
 
     Example:
@@ -632,7 +640,8 @@ def Nn_ScatterElementsOp : Nn_KernelOp<"scatter_elements"> {
     `i(axis)` replaced by `indices[i…]` is joined with `updates[i…]` by `update`. Negative indices count from the end.
 
     Constraints:
-    - (C1) all have one rank, above `axis`; `updates` has the shape of `indices`; the result has the input's type.
+    - (C1) all have one rank, above `axis`; `indices` are integers; `updates` has their shape; the result has the
+      input's type.
 
     Example:
     ```mlir
@@ -657,7 +666,8 @@ def Nn_ScatterNdOp : Nn_KernelOp<"scatter_nd"> {
     names is joined with that of `updates` by `update`. Negative indices count from the end.
 
     Constraints:
-    - (C1) the tuple length is static and at most the input's rank; the ranks fit; the result has the input's type.
+    - (C1) the tuple length is static and at most the input's rank; the ranks fit; `indices` are integers; the result
+      has the input's type.
 
     Example:
     ```mlir
@@ -682,7 +692,8 @@ def Nn_TopKOp : Nn_KernelOp<"top_k"> {
     `smallest`), and their coordinates; equal ones by ascending coordinate. NaN counts as the greatest.
 
     Constraints:
-    - (C1) `axis` is below the rank; both results have one shape, the input's but for the axis; indices are i64.
+    - (C1) `axis` is below the rank; both results have one shape, the input's but for the axis; `values` has the input's
+      element type; `indices` are i64.
     - (C2) one `sizes` operand per dynamic result dimension.
 
     Example:
@@ -714,7 +725,8 @@ def Nn_LstmOp : Nn_RecurrentOp<"lstm", [AttrSizedOperandSegments]> {
     pre-activations are clipped to `±clip` where it is positive.
 
     Constraints:
-    - (C1) gates `[T, B, 4H]`, recurrence `[4H, H]`, initial states `[B, H]`, peepholes `[3H]`; one element type.
+    - (C1) gates `[T, B, 4H]`, recurrence `[4H, H]`, static, initial states `[B, H]`, peepholes `[3H]`; one element
+      type; lengths are integers.
 
     Example:
     ```mlir
@@ -745,7 +757,8 @@ def Nn_GruOp : Nn_RecurrentOp<"gru"> {
     with all biases but `bh`, the recurrent bias of the last gate.
 
     Constraints:
-    - (C1) gates `[T, B, 3H]`, recurrence `[3H, H]`, initial state `[B, H]`, `recurrent_bias` `[H]`.
+    - (C1) gates `[T, B, 3H]`, recurrence `[3H, H]`, static, initial state `[B, H]`, `recurrent_bias` `[H]`; one
+      element type; lengths are integers.
 
     Example:
     ```mlir
@@ -773,7 +786,8 @@ def Nn_RnnOp : Nn_RecurrentOp<"rnn"> {
     Per step `h' = f0(g + h R^T)`.
 
     Constraints:
-    - (C1) gates `[T, B, H]`, recurrence `[H, H]`, initial state `[B, H]`.
+    - (C1) gates `[T, B, H]`, recurrence `[H, H]`, static, initial state `[B, H]`; one element type; lengths are
+      integers.
 
     Example:
     ```mlir
@@ -826,6 +840,12 @@ def Nn_FusedOp : Nn_Op<"fused", [IsolatedFromAbove, SingleBlockImplicitTerminato
     nodes it holds. A result's dynamic sizes are, in order over all results, `sizes`. `input_sizes` says where the
     sizes of the body's tensor arguments are: for each dynamic dimension of each, in order, the number of the body
     argument that holds it.
+
+    Constraints:
+    - (C1) the body's arguments have the operands' types.
+    - (C2) the body yields the results' types.
+    - (C3) one `sizes` operand per dynamic result dimension.
+    - (C4) one `input_sizes` entry per dynamic dimension of a tensor argument, each the number of an `index` argument.
 
     Example:
     ```mlir

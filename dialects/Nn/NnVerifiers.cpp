@@ -59,12 +59,44 @@ LogicalResult verifySameType(Operation *op, Value input, Value result) {
   return verifyCompatibleShapes(op, typeOf(result).getShape(), typeOf(input).getShape());
 }
 
+LogicalResult verifyFloats(Operation *op, RankedTensorType type) {
+  if (isa<FloatType>(type.getElementType()))
+    return success();
+  return op->emitOpError() << "wants floats but has " << type.getElementType();
+}
+
+LogicalResult verifyIndices(Operation *op, RankedTensorType type) {
+  if (type.getElementType().isSignlessInteger())
+    return success();
+  return op->emitOpError() << "wants integers as indices but has " << type.getElementType();
+}
+
+/// The bits that an element takes in memory; 0 where the type says nothing about that.
+int64_t storageBits(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * storageBits(complex.getElementType());
+  if (isa<F4E2M1Type>(element))
+    return 4;
+  if (isa<F8E8M0Type>(element))
+    return 8;
+  if (!element.isIntOrFloat())
+    return 0;
+  return element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+}
+
 SmallVector<int64_t> without(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> kept;
   for (auto [dim, size] : llvm::enumerate(shape))
     if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
       kept.push_back(size);
   return kept;
+}
+
+LogicalResult verifySameRank(Operation *op, RankedTensorType input, RankedTensorType result) {
+  if (input.getRank() == result.getRank())
+    return success();
+  return op->emitOpError() << "has an input of rank " << input.getRank() << " and a result of rank "
+                           << result.getRank();
 }
 
 /// One entry per spatial dimension in each list; those in `positive` are at least 1.
@@ -93,23 +125,60 @@ template <typename Op> LogicalResult verifyAlongAxis(Op op) {
   return verifySameType(op, op.getInput(), op.getResult());
 }
 
+/// An operand or result of a recurrent cell has the gates' element type and the shape that they ask for.
+LogicalResult verifyCellValue(Operation *op, StringRef name, Value value, Value gates, ArrayRef<int64_t> wanted) {
+  RankedTensorType type = typeOf(value);
+  if (failed(verifySameElementType(op, gates.getType(), type)))
+    return failure();
+  if (succeeded(verifyCompatibleShape(type.getShape(), wanted)))
+    return success();
+  InFlightDiagnostic error = op->emitOpError() << "has " << name << " of shape [";
+  llvm::interleaveComma(type.getShape(), error);
+  error << "] where the recurrence asks for [";
+  llvm::interleaveComma(wanted, error);
+  return error << "]";
+}
+
+/// What the three recurrent cells share; `gates` is how many each has.
 template <typename Op> LogicalResult verifyRecurrent(Op op, int64_t gates) {
-  auto gatesType = typeOf(op.getGates()), recurrence = typeOf(op.getRecurrence()), initial = typeOf(op.getHInitial());
-  if (gatesType.getRank() != 3 || recurrence.getRank() != 2 || initial.getRank() != 2)
-    return op.emitOpError() << "wants gates of rank 3, recurrence and initial state of rank 2";
-  int64_t hidden = recurrence.getDimSize(1);
+  RankedTensorType gatesType = typeOf(op.getGates()), recurrence = typeOf(op.getRecurrence());
+  if (gatesType.getRank() != 3 || recurrence.getRank() != 2 || !recurrence.hasStaticShape())
+    return op.emitOpError() << "wants gates of rank 3 and a static recurrence of rank 2";
+  int64_t hidden = recurrence.getDimSize(1), steps = gatesType.getDimSize(0), batch = gatesType.getDimSize(1);
   if (recurrence.getDimSize(0) != gates * hidden || !compatible(gatesType.getDimSize(2), gates * hidden))
     return op.emitOpError() << "has " << gatesType.getDimSize(2) << " gate values and " << recurrence.getDimSize(0)
                             << " recurrence rows for " << hidden << " hidden units";
-  return success();
+  if (Value lengths = op.getLengths(); lengths && (typeOf(lengths).getRank() != 1 ||
+                                                   !typeOf(lengths).getElementType().isSignlessInteger()))
+    return op.emitOpError() << "has lengths of type " << lengths.getType();
+  Value cells[] = {op.getHInitial(), op.getHLast()};
+  for (Value value : cells)
+    if (failed(verifyCellValue(op, "a state", value, op.getGates(), {batch, hidden})))
+      return failure();
+  if (failed(verifySameElementType(op, gatesType, recurrence)))
+    return failure();
+  return verifyCellValue(op, "a sequence", op.getHSequence(), op.getGates(), {steps, batch, hidden});
 }
 
 } // namespace
 
 LogicalResult ConstantOp::verify() {
-  if (isa<ElementsAttr, WeightAttr>(getValue()))
+  RankedTensorType result = cast<RankedTensorType>(getResult().getType());
+  int64_t bits = storageBits(result.getElementType());
+  if (auto elements = dyn_cast<ElementsAttr>(getValue())) { // C1
+    Type element = elements.getElementType();
+    if (elements.getShapedType().getShape() == result.getShape() &&
+        (element == result.getElementType() || storageBits(element) == bits))
+      return success();
+    return emitOpError() << "holds elements of type " << elements.getShapedType() << " for a result of " << result;
+  }
+  auto weight = dyn_cast<WeightAttr>(getValue());
+  if (!weight) // C1
+    return emitOpError() << "holds neither elements nor a weight";
+  uint64_t wanted = llvm::divideCeil(static_cast<uint64_t>(result.getNumElements()) * bits, 8);
+  if (bits == 0 || weight.getLength() == wanted) // C2
     return success();
-  return emitOpError() << "holds neither elements nor a weight";
+  return emitOpError() << "holds " << weight.getLength() << " bytes for " << result << ", which takes " << wanted;
 }
 
 LogicalResult BroadcastOp::verify() {
@@ -217,10 +286,10 @@ LogicalResult IotaOp::verify() {
 
 LogicalResult GatherOp::verify() {
   RankedTensorType input = typeOf(getInput()), indices = typeOf(getIndices()), result = typeOf(getResult());
-  if (failed(verifyAxis(*this, getAxis(), input))) // C1
+  if (failed(verifyAxis(*this, getAxis(), input)) || failed(verifyIndices(*this, indices))) // C1
     return failure();
-  if (!indices.getElementType().isSignlessInteger() || result.getRank() != input.getRank() - 1 + indices.getRank())
-    return emitOpError() << "takes slices of " << input << " at " << indices << " into " << result; // C1
+  if (result.getRank() != input.getRank() - 1 + indices.getRank()) // C1
+    return emitOpError() << "takes slices of " << input << " at " << indices << " into " << result;
   if (failed(verifySameElementType(*this, input, result)))
     return failure();
   return verifySizes(*this, getResult(), getSizes()); // C2
@@ -232,7 +301,7 @@ LogicalResult GatherElementsOp::verify() {
     return failure();
   if (indices.getRank() != input.getRank()) // C1
     return emitOpError() << "has an input of rank " << input.getRank() << " and indices of rank " << indices.getRank();
-  if (failed(verifySameElementType(*this, input, getResult().getType())))
+  if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, getResult().getType()))) // C1
     return failure();
   return verifyCompatibleShapes(*this, typeOf(getResult()).getShape(), indices.getShape()); // C1
 }
@@ -244,7 +313,7 @@ LogicalResult GatherNdOp::verify() {
   if (ShapedType::isDynamic(tuple) || batch < 0 || batch + tuple > input.getRank() || batch >= indices.getRank() ||
       result.getRank() != indices.getRank() - 1 + input.getRank() - batch - tuple) // C1
     return emitOpError() << "takes slices of " << input << " at tuples " << indices << " into " << result;
-  if (failed(verifySameElementType(*this, input, result)))
+  if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, result))) // C1
     return failure();
   return verifySizes(*this, getResult(), getSizes()); // C2
 }
@@ -271,35 +340,50 @@ LogicalResult ArgReduceOp::verify() {
 
 LogicalResult CumulateOp::verify() { return verifyAlongAxis(*this); } // C1
 
-LogicalResult SoftmaxOp::verify() { return verifyAlongAxis(*this); } // C1
+LogicalResult SoftmaxOp::verify() { // C1
+  return failed(verifyFloats(*this, typeOf(getInput()))) ? failure() : verifyAlongAxis(*this);
+}
 
 LogicalResult NormalizeOp::verify() {
-  if (failed(verifyAxes(*this, getAxes(), typeOf(getInput())))) // C1
+  RankedTensorType input = typeOf(getInput());
+  if (failed(verifyFloats(*this, input)) || failed(verifyAxes(*this, getAxes(), input))) // C1
     return failure();
   return verifySameType(*this, getInput(), getResult()); // C1
 }
 
-LogicalResult ContractOp::verify() {
-  RankedTensorType types[] = {typeOf(getLhs()), typeOf(getRhs()), typeOf(getResult())};
-  ArrayRef<int64_t> labels[] = {getLhsLabels(), getRhsLabels(), getOutLabels()};
-  llvm::SmallDenseMap<int64_t, int64_t> sizes;
-  for (auto [type, list] : llvm::zip(types, labels)) {
-    if (static_cast<int64_t>(list.size()) != type.getRank()) // C1
-      return emitOpError() << "has " << list.size() << " labels for a tensor of rank " << type.getRank();
-    llvm::SmallDenseSet<int64_t> seen;
-    for (auto [label, size] : llvm::zip(list, type.getShape())) {
-      if (!seen.insert(label).second) // C1
-        return emitOpError() << "has label " << label << " twice in one tensor";
-      auto [known, fresh] = sizes.try_emplace(label, size);
-      if (fresh && list.data() == getOutLabels().data()) // C1
-        return emitOpError() << "has label " << label << " in its result alone";
-      if (!compatible(known->second, size)) // C2
-        return emitOpError() << "has sizes " << known->second << " and " << size << " for label " << label;
-      if (ShapedType::isDynamic(known->second))
-        known->second = size;
-    }
+/// Labels are few: a bound keeps those that read IR from walking over a label of a billion.
+constexpr int64_t maxLabel = 63;
+
+/// One tensor of a contraction: one small label per dimension, none twice, each of one size in all tensors.
+static LogicalResult verifyLabels(ContractOp op, RankedTensorType type, ArrayRef<int64_t> labels, bool isResult,
+                                  llvm::SmallDenseMap<int64_t, int64_t> &sizes) {
+  if (static_cast<int64_t>(labels.size()) != type.getRank()) // C1
+    return op.emitOpError() << "has " << labels.size() << " labels for a tensor of rank " << type.getRank();
+  for (auto [position, label] : llvm::enumerate(labels)) {
+    if (label < 0 || label > maxLabel) // C1
+      return op.emitOpError() << "has label " << label << ", which is not in 0 to " << maxLabel;
+    if (llvm::is_contained(labels.take_front(position), label)) // C1
+      return op.emitOpError() << "has label " << label << " twice in one tensor";
+    int64_t size = type.getDimSize(position);
+    auto [known, fresh] = sizes.try_emplace(label, size);
+    if (fresh && isResult) // C1
+      return op.emitOpError() << "has label " << label << " in its result alone";
+    if (!compatible(known->second, size)) // C2
+      return op.emitOpError() << "has sizes " << known->second << " and " << size << " for label " << label;
+    if (ShapedType::isDynamic(known->second))
+      known->second = size;
   }
-  return verifySameElementType(*this, types[0], types[1]); // C3
+  return success();
+}
+
+LogicalResult ContractOp::verify() {
+  RankedTensorType lhs = typeOf(getLhs()), rhs = typeOf(getRhs()), result = typeOf(getResult());
+  llvm::SmallDenseMap<int64_t, int64_t> sizes;
+  if (failed(verifyLabels(*this, lhs, getLhsLabels(), /*isResult=*/false, sizes)) ||
+      failed(verifyLabels(*this, rhs, getRhsLabels(), /*isResult=*/false, sizes)) ||
+      failed(verifyLabels(*this, result, getOutLabels(), /*isResult=*/true, sizes)))
+    return failure();
+  return verifySameElementType(*this, lhs, rhs); // C3
 }
 
 LogicalResult ConvOp::verify() {
@@ -320,13 +404,15 @@ LogicalResult ConvOp::verify() {
 
 LogicalResult PoolOp::verify() {
   if (failed(verifyWindow(*this, typeOf(getInput()), getLow(), {getWindow(), getStrides(), getDilations()})) || // C1
+      failed(verifySameRank(*this, typeOf(getInput()), typeOf(getResult()))) ||
       failed(verifySameElementType(*this, getInput().getType(), getResult().getType())))
     return failure();
   return verifySizes(*this, getResult(), getSizes()); // C2
 }
 
 LogicalResult PoolArgMaxOp::verify() {
-  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(), {getWindow(), getStrides(), getDilations()}))) // C1
+  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(), {getWindow(), getStrides(), getDilations()})) || // C1
+      failed(verifySameRank(*this, typeOf(getInput()), typeOf(getResult()))))
     return failure();
   if (!typeOf(getResult()).getElementType().isSignlessInteger()) // C1
     return emitOpError() << "gives integers";
@@ -336,6 +422,7 @@ LogicalResult PoolArgMaxOp::verify() {
 LogicalResult ResizeOp::verify() {
   RankedTensorType input = typeOf(getInput()), scales = typeOf(getScales());
   if (scales.getRank() != 1 || !compatible(scales.getDimSize(0), input.getRank()) ||
+      !scales.getElementType().isF32() ||
       typeOf(getResult()).getRank() != input.getRank()) // C1
     return emitOpError() << "has scales of type " << scales << " for an input of rank " << input.getRank();
   if (failed(verifySameElementType(*this, input, getResult().getType()))) // C1
@@ -359,9 +446,12 @@ LogicalResult ScatterElementsOp::verify() {
   if (failed(verifyAxis(*this, getAxis(), input))) // C1
     return failure();
   if (indices.getRank() != input.getRank() || updates.getRank() != input.getRank()) // C1
-    return emitOpError() << "has an input of rank " << input.getRank() << " and indices of rank " << indices.getRank();
-  if (failed(verifySameElementType(*this, input, updates)))
+    return emitOpError() << "has an input of rank " << input.getRank() << ", indices of rank " << indices.getRank()
+                         << " and updates of rank " << updates.getRank();
+  if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, updates))) // C1
     return failure();
+  if (failed(verifyCompatibleShape(updates.getShape(), indices.getShape()))) // C1
+    return emitOpError() << "has updates of type " << updates << " for indices of type " << indices;
   return verifySameType(*this, getInput(), getResult()); // C1
 }
 
@@ -371,24 +461,47 @@ LogicalResult ScatterNdOp::verify() {
   if (ShapedType::isDynamic(tuple) || tuple > input.getRank() ||
       updates.getRank() != indices.getRank() - 1 + input.getRank() - tuple) // C1
     return emitOpError() << "writes " << updates << " at tuples " << indices << " into " << input;
-  if (failed(verifySameElementType(*this, input, updates)))
+  if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, updates))) // C1
     return failure();
   return verifySameType(*this, getInput(), getResult()); // C1
 }
 
 LogicalResult TopKOp::verify() {
-  RankedTensorType input = typeOf(getInput());
+  RankedTensorType input = typeOf(getInput()), values = typeOf(getValues());
   if (failed(verifyAxis(*this, getAxis(), input)) || // C1
-      failed(verifyCompatibleShapes(*this, typeOf(getIndices()).getShape(), typeOf(getValues()).getShape())))
+      failed(verifySameElementType(*this, input, values)) || failed(verifySameRank(*this, input, values)) ||
+      failed(verifyCompatibleShapes(*this, typeOf(getIndices()).getShape(), values.getShape())))
+    return failure();
+  SmallVector<int64_t> wanted(input.getShape());
+  wanted[getAxis()] = values.getDimSize(getAxis());
+  if (failed(verifyCompatibleShapes(*this, values.getShape(), wanted))) // C1
     return failure();
   if (!typeOf(getIndices()).getElementType().isInteger(64)) // C1
     return emitOpError() << "gives indices of i64";
   return verifySizes(*this, getValues(), getSizes()); // C2
 }
 
-LogicalResult LstmOp::verify() { return verifyRecurrent(*this, 4); } // C1
-LogicalResult GruOp::verify() { return verifyRecurrent(*this, 3); }  // C1
-LogicalResult RnnOp::verify() { return verifyRecurrent(*this, 1); }  // C1
+LogicalResult LstmOp::verify() {
+  if (failed(verifyRecurrent(*this, 4))) // C1
+    return failure();
+  int64_t hidden = typeOf(getRecurrence()).getDimSize(1), batch = typeOf(getGates()).getDimSize(1);
+  Value cells[] = {getCInitial(), getCLast()};
+  for (Value value : cells)
+    if (failed(verifyCellValue(*this, "a cell state", value, getGates(), {batch, hidden}))) // C1
+      return failure();
+  if (!getPeepholes())
+    return success();
+  return verifyCellValue(*this, "peepholes", getPeepholes(), getGates(), {3 * hidden}); // C1
+}
+
+LogicalResult GruOp::verify() {
+  if (failed(verifyRecurrent(*this, 3))) // C1
+    return failure();
+  int64_t hidden = typeOf(getRecurrence()).getDimSize(1);
+  return verifyCellValue(*this, "a recurrent bias", getRecurrentBias(), getGates(), {hidden}); // C1
+}
+
+LogicalResult RnnOp::verify() { return verifyRecurrent(*this, 1); } // C1
 
 LogicalResult NonZeroOp::verify() {
   RankedTensorType result = typeOf(getIndices());
@@ -398,16 +511,31 @@ LogicalResult NonZeroOp::verify() {
   return success();
 }
 
+LogicalResult joule::nn::verifyInputSizes(Operation *op, TypeRange arguments,
+                                         std::optional<ArrayRef<int64_t>> inputSizes) {
+  int64_t wanted = 0;
+  for (Type type : arguments)
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      wanted += tensor.getNumDynamicDims();
+  ArrayRef<int64_t> numbers = inputSizes.value_or(ArrayRef<int64_t>());
+  if (static_cast<int64_t>(numbers.size()) != wanted)
+    return op->emitOpError() << "has " << numbers.size() << " input sizes for " << wanted << " dynamic dimensions";
+  for (int64_t number : numbers)
+    if (number < 0 || number >= static_cast<int64_t>(arguments.size()) || !arguments[number].isIndex())
+      return op->emitOpError() << "has input size " << number << ", which is no argument of type index";
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
-  if (getBody().getArgumentTypes() != getInputs().getTypes())
+  if (getBody().getArgumentTypes() != getInputs().getTypes()) // C1
     return emitOpError() << "has body arguments that differ from its operands";
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
-  if (yield.getOutputs().getTypes() != getOutputs().getTypes())
+  if (yield.getOutputs().getTypes() != getOutputs().getTypes()) // C2
     return emitOpError() << "yields types that differ from its results";
   int64_t wanted = 0;
   for (Value output : getOutputs())
     wanted += typeOf(output).getNumDynamicDims();
-  if (static_cast<int64_t>(getSizes().size()) != wanted)
+  if (static_cast<int64_t>(getSizes().size()) != wanted) // C3
     return emitOpError() << "has " << getSizes().size() << " sizes for " << wanted << " dynamic dimensions";
-  return success();
+  return verifyInputSizes(*this, getInputs().getTypes(), getInputSizes()); // C4
 }

@@ -53,13 +53,16 @@ def Onnx_WeightAttr : AttrDef<Onnx_Dialect, "Weight"> {
 
 class Onnx_Op<string mnemonic, list<Trait> traits = []> : Op<Onnx_Dialect, mnemonic, traits>;
 
-def Onnx_NodeOp : Onnx_Op<"node", [NoRegionArguments]> {
+def Onnx_NodeOp : Onnx_Op<"node"> {
   let summary = "Hold one ONNX node";
   let description = [{
     The node's operator, domain and the version of that operator which the model's opset selects (`since_version`),
     with its attributes under their ONNX names. Tensor attributes are elements attributes or `#onnx.weight`. A
     subgraph is a region, named by the entry of `graphs` at the same position; it ends in `onnx.return`, and its block
     arguments are the subgraph's inputs. An input that the node leaves out is a value of type `!onnx.absent`.
+
+    Constraints:
+    - (C1) `graphs` has one name per subgraph.
 
     Example:
     ```mlir

@@ -72,6 +72,12 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove]> {
 
     On the device the kernel's parameters are, in order of the body's arguments: a pointer per buffer, an i64 per index.
 
+    Constraints:
+    - (C1) without a grid: one `input_sizes` entry per dynamic dimension of a tensor argument, each the number of an
+      `index` argument.
+    - (C2) `block` is three positive numbers.
+    - (C3) with a grid: it takes one `index` per `index` argument of the body and ends in `tile.grid`.
+
     Example:
     ```mlir
     tile.kernel @copy nodes = ["n"] block = [256, 1, 1] body {
@@ -96,6 +102,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove]> {
     $sym_name `nodes` `=` $nodes (`schedule` `=` $schedule^)? (`block` `=` $block^)? (`input_sizes` `=` $input_sizes^)?
     attr-dict-with-keyword `body` $body (`grid` $grid^)?
   }];
+  let hasVerifier = 1;
 }
 
 def Tile_ReturnOp : Tile_Op<"return", [Terminator, Pure]> {

@@ -1,0 +1,39 @@
+// Every op of the tile level is read, written and read again without a change.
+// RUN: joule-opt %s > %t.1 && joule-opt %t.1 > %t.2 && diff %t.1 %t.2
+// RUN: joule-opt %s --mlir-print-op-generic | joule-opt | diff %t.1 -
+// RUN: FileCheck %s < %t.1
+
+// A kernel as outlining makes it: an nn body, sizes as further arguments.
+// CHECK-LABEL: tile.kernel @outlined
+// CHECK-SAME:    nodes = ["relu_0", "add_1"]
+// CHECK-SAME:    schedule = <family = "map", threads = 256, block = [1024], thread = [4]>
+// CHECK-SAME:    input_sizes = [1]
+// CHECK:         nn.yield %{{.*}} : tensor<?x64xf32>
+tile.kernel @outlined nodes = ["relu_0", "add_1"]
+    schedule = #tile.schedule<family = "map", threads = 256, block = [1024], thread = [4]> input_sizes = [1] body {
+^bb0(%x: tensor<?x64xf32>, %n: index):
+  %y = arith.addf %x, %x : tensor<?x64xf32>
+  nn.yield %y : tensor<?x64xf32>
+}
+
+// The same kind of kernel as threads' work, with its grid for the host.
+// CHECK-LABEL: tile.kernel @copy
+// CHECK-SAME:    nodes = ["n"] block = [256, 1, 1] body
+// CHECK:         %[[V:.*]] = tile.load %{{.*}}[%[[I:.*]]] : <f32>
+// CHECK:         tile.store %[[V]], %{{.*}}[%[[I]]] : <f32>
+// CHECK:         tile.return
+// CHECK:       grid {
+// CHECK:         tile.grid %{{.*}}, %{{.*}}, %{{.*}}
+tile.kernel @copy nodes = ["n"] block = [256, 1, 1] body {
+^bb0(%x: !tile.buffer<f32>, %n: index, %y: !tile.buffer<f32>):
+  %i = gpu.global_id x
+  %v = tile.load %x[%i] : !tile.buffer<f32>
+  tile.store %v, %y[%i] : !tile.buffer<f32>
+  tile.return
+} grid {
+^bb0(%n: index):
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %b = arith.ceildivui %n, %c256 : index
+  tile.grid %b, %c1, %c1
+}
