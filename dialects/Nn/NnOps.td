@@ -96,6 +96,7 @@ def Nn_BroadcastOp : Nn_ElementOp<"broadcast"> {
     $input (`sizes` `(` $sizes^ `)`)? `dimensions` `=` $dimensions attr-dict
     `:` `(` type($input) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -118,6 +119,7 @@ def Nn_ReshapeOp : Nn_ElementOp<"reshape"> {
   let assemblyFormat = [{
     $input (`sizes` `(` $sizes^ `)`)? attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -140,6 +142,7 @@ def Nn_TransposeOp : Nn_ElementOp<"transpose"> {
   let assemblyFormat = [{
     $input `permutation` `=` $permutation attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -166,6 +169,7 @@ def Nn_SliceOp : Nn_ElementOp<"slice", [AttrSizedOperandSegments]> {
     $input (`sizes` `(` $sizes^ `)`)? `offsets` `=` custom<DynamicIndexList>($offsets, $static_offsets)
     `strides` `=` $strides attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -193,6 +197,7 @@ def Nn_PadOp : Nn_ElementOp<"pad", [AttrSizedOperandSegments]> {
     $input `,` $value (`sizes` `(` $sizes^ `)`)? `low` `=` custom<DynamicIndexList>($lows, $low) `mode` `=` $mode attr-dict
     `:` `(` type($input) `,` type($value) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -216,6 +221,7 @@ def Nn_ConcatOp : Nn_ElementOp<"concat", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{
     $inputs (`sizes` `(` $sizes^ `)`)? `axis` `=` $axis attr-dict `:` `(` type($inputs) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -497,6 +503,7 @@ def Nn_ConvOp : Nn_ElementOp<"conv"> {
     `input_dilations` `=` $input_dilations `groups` `=` $groups attr-dict
     `:` `(` type($input) `,` type($filter) `)` `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -611,6 +618,7 @@ def Nn_CastOp : Nn_ElementOp<"cast"> {
     $input (`saturate` $saturate^)? (`unsigned_input` $unsigned_input^)? (`unsigned_result` $unsigned_result^)?
     attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
