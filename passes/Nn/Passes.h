@@ -4,6 +4,7 @@
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/Tile/TileDialect.h"
+#include "lib/Reference/Kernels/WeightStore.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -13,6 +14,9 @@ namespace joule {
 
 #define GEN_PASS_DECL
 #include "passes/Nn/Passes.h.inc"
+
+/// nn-fold-constants, with the store that receives large results. It must outlive the module's weights.
+std::unique_ptr<mlir::Pass> createFoldConstants(reference::WeightStore &store);
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Nn/Passes.h.inc"

@@ -19,6 +19,26 @@ def VerifyNn : Pass<"verify-nn", "::mlir::ModuleOp"> {
   }];
 }
 
+def FoldConstants : Pass<"nn-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Compute what depends on constants alone";
+  let description = [{
+    Evaluates tensor ops whose operands are all constants with the reference kernels. Small results become elements, others
+    a blob of the compiler's weight store. A result more than twice as large as its operands is left alone, if it is
+    not small: repeating a value costs nothing inside a kernel, but its copies cost memory.
+
+    ```mlir
+    %c = nn.constant dense<[1.0, 2.0]> : tensor<2xf32> -> tensor<2xf32>
+    %y = arith.negf %c : tensor<2xf32>
+    // becomes
+    %y = nn.constant dense<[-1.0, -2.0]> : tensor<2xf32> -> tensor<2xf32>
+    ```
+
+    Needs: `nn`. Leaves: `nn`.
+  }];
+  let options = [Option<"maxGrowth", "max-growth", "uint64_t", /*default=*/"65536",
+                        "Bytes up to which a result may be larger than its operands">];
+}
+
 def FuseGroups : Pass<"nn-fuse-groups", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that will share a kernel";
   let description = [{
