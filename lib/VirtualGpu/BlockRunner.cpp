@@ -1,0 +1,647 @@
+// The scheduler of one block.
+//
+// Among the groups of a warp the one in the deepest call runs first, then the one at the lowest operation:
+// compilers lay code out so that lanes meet again that way. A group that branches backward too often while
+// others wait gives its turn away, so that a lane that spins on a lock lets the lock's owner go on.
+#include "lib/VirtualGpu/BlockRunner.h"
+#include "lib/VirtualGpu/Special.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace joule::vgpu {
+namespace {
+
+constexpr int32_t budgetOfWarp = 8192, budgetOfGroup = 1024;
+constexpr unsigned patience = 64; // rounds in which all warps only yield, before another block gets a turn
+
+uint8_t *allocateAligned(uint64_t bytes) {
+  return static_cast<uint8_t *>(aligned_alloc(64, (bytes + 127) & ~63ull));
+}
+
+void fillConstants(const Program &program, uint8_t *registers) {
+  for (const Constant &c : program.constants) {
+    uint8_t *to = registers + c.offset;
+    uint32_t bits = uint32_t(c.bits);
+    if (c.width == 0)
+      memcpy(to, &bits, 4);
+    for (unsigned i = 0; i < warpSize && c.width; ++i)
+      for (unsigned k = 0; k < c.width; k += 8) {
+        uint64_t piece = k == 0 ? c.bits : 0;
+        memcpy(to + i * c.width + k, &piece, std::min<unsigned>(8, c.width));
+      }
+  }
+}
+
+} // namespace
+
+Frame::Frame(const Program &program) : program(&program), registers(allocateAligned(program.frameBytes)) {
+  memset(registers, 0, program.frameBytes);
+  fillConstants(program, registers);
+}
+Frame::~Frame() { free(registers); }
+
+WarpState::~WarpState() { free(local); }
+
+void LaunchState::fail(FaultKind kind, const std::string &message) {
+  std::lock_guard lock(mutex);
+  if (result.fault == FaultKind::None) {
+    result.fault = kind;
+    result.message = message;
+  }
+  stop = true;
+}
+
+bool LaunchState::expired() const {
+  if (request.interrupt && request.interrupt->load(std::memory_order_relaxed))
+    return true;
+  return request.deadline != std::chrono::steady_clock::time_point::max() &&
+         std::chrono::steady_clock::now() > request.deadline;
+}
+
+BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
+    : launch(launch), worker(worker), image(*launch.request.image) {
+  const LaunchRequest &request = launch.request;
+  sharedBytes = uint64_t(image.staticShared()) + request.dynamicShared;
+  shared = static_cast<uint8_t *>(aligned_alloc(1024, (sharedBytes + 2047) & ~1023ull));
+  for (uint32_t i = 0; i < launch.warpsPerBlock; ++i) {
+    auto warp = std::make_unique<WarpState>();
+    Warp &w = warp->w;
+    memset(&w, 0, sizeof w);
+    warp->root = std::make_unique<Frame>(image.entry());
+    w.index = i;
+    w.runner = this;
+    w.shared = shared;
+    w.sharedSize = sharedBytes;
+    w.params = request.parameters.data();
+    w.paramSize = request.parameters.size();
+    w.ranges = worker.ranges.data();
+    w.blockCounts = request.count ? worker.blockCounts.data() : nullptr;
+    w.memory = request.count ? &worker.memory : nullptr;
+    w.localStride = image.localBytes();
+    if (w.localStride)
+      w.local = warp->local = allocateAligned(w.localStride * warpSize);
+    for (uint32_t lane = 0; lane < warpSize; ++lane) {
+      uint32_t thread = i * warpSize + lane;
+      w.tid[0][lane] = thread % request.block[0];
+      w.tid[1][lane] = thread / request.block[0] % request.block[1];
+      w.tid[2][lane] = thread / request.block[0] / request.block[1];
+      if (thread < launch.threadsPerBlock)
+        w.initial |= 1u << lane;
+    }
+    warps.push_back(std::move(warp));
+  }
+}
+
+BlockRunner::~BlockRunner() { free(shared); }
+
+void BlockRunner::start(uint64_t index) {
+  const uint32_t *grid = launch.request.grid;
+  linearIndex = index;
+  blockIndex[0] = uint32_t(index % grid[0]);
+  blockIndex[1] = uint32_t(index / grid[0] % grid[1]);
+  blockIndex[2] = uint32_t(index / grid[0] / grid[1]);
+  liveThreads = launch.threadsPerBlock;
+  memset(arrived, 0, sizeof arrived);
+  if (sharedBytes)
+    memset(shared, 0, sharedBytes);
+  for (auto &warp : warps) {
+    warp->w.live = warp->w.initial;
+    warp->w.budget = budgetOfWarp;
+    warp->rotate = false;
+    warp->root->lanes = warp->w.initial;
+    warp->groups.clear();
+    warp->groups.push_back({warp->w.initial, image.entry().ops.data(), warp->root.get()});
+  }
+}
+
+BlockRunner::Outcome BlockRunner::run() {
+  for (unsigned rounds = 0; rounds < patience; ++rounds) {
+    bool allDone = true;
+    unsigned yielded = 0;
+    for (auto &warp : warps) {
+      if (warp->groups.empty())
+        continue;
+      WarpOutcome outcome = runWarp(*warp);
+      if (outcome == WarpOutcome::Failed)
+        return Outcome::Failed;
+      allDone &= outcome == WarpOutcome::Done;
+      yielded += outcome == WarpOutcome::Yielded;
+    }
+    if (allDone)
+      return Outcome::Done;
+    bool anyReady = false;
+    for (auto &warp : warps)
+      for (Group &group : warp->groups)
+        anyReady |= group.state == Group::Ready;
+    if (!anyReady && !yielded) {
+      WarpState *stuck = nullptr;
+      for (auto &warp : warps)
+        if (!warp->groups.empty() && !stuck)
+          stuck = warp.get();
+      stuck->running = stuck->groups[0].frame;
+      stuck->w.mask = stuck->groups[0].mask;
+      fault(&stuck->w, stuck->groups[0].pc, FaultKind::Deadlock, 0,
+            unsigned(__builtin_ctz(stuck->groups[0].mask)));
+      return Outcome::Failed;
+    }
+    if (launch.stop.load(std::memory_order_relaxed))
+      return Outcome::Failed;
+    if (!yielded)
+      rounds = 0;
+    if (yielded && launch.expired()) {
+      launch.fail(FaultKind::Timeout,
+                  "kernel '" + image.entry().function->name + "' was stopped at its time limit");
+      return Outcome::Failed;
+    }
+  }
+  return Outcome::Waiting;
+}
+
+BlockRunner::WarpOutcome BlockRunner::runWarp(WarpState &warp) {
+  for (;;) {
+    int index = pickGroup(warp);
+    if (index < 0)
+      return whyNoneReady(warp);
+    Status status = runGroup(warp, warp.groups[index]);
+    if (status == Status::Fault)
+      return WarpOutcome::Failed;
+    if (status == Status::Yield) {
+      warp.groups[index].pc = warp.w.pc;
+      warp.rotate = warp.groups.size() > 1;
+      warp.w.budget = warp.rotate ? budgetOfGroup : budgetOfWarp;
+      return WarpOutcome::Yielded;
+    }
+    if (!handle(status, warp, index))
+      return WarpOutcome::Failed;
+    if (warp.groups.empty())
+      return WarpOutcome::Done;
+  }
+}
+
+Status BlockRunner::runGroup(WarpState &warp, Group &group) {
+  Warp &w = warp.w;
+  w.mask = group.mask;
+  warp.running = group.frame;
+  w.localBase = group.frame->localBase;
+  group.lastRun = ++warp.turns;
+  uint8_t *registers = group.frame->registers;
+  if (group.mask == w.live)
+    return group.pc->fn(group.pc, registers, &w);
+  if (w.budget > budgetOfGroup)
+    w.budget = budgetOfGroup;
+  const Op *joinAt = reinterpret_cast<const Op *>(~uintptr_t(0));
+  for (const Group &other : warp.groups)
+    if (&other != &group && other.frame == group.frame && other.state == Group::Ready && other.pc < joinAt)
+      joinAt = other.pc;
+  w.joinAt = joinAt;
+  w.freeLabels = warp.rotate ? 64 : 0;
+  warp.rotate = false;
+  return group.pc->masked(group.pc, registers, &w);
+}
+
+void BlockRunner::mergeGroups(WarpState &warp) {
+  auto &groups = warp.groups;
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (size_t j = i + 1; j < groups.size();) {
+      bool same = groups[i].pc == groups[j].pc && groups[i].frame == groups[j].frame &&
+                  groups[i].state != Group::AtBarrier && groups[j].state != Group::AtBarrier;
+      if (!same) {
+        ++j;
+        continue;
+      }
+      groups[i].mask |= groups[j].mask;
+      groups[i].state = Group::Ready;
+      groups.erase(groups.begin() + ptrdiff_t(j));
+    }
+}
+
+int BlockRunner::pickGroup(WarpState &warp) {
+  if (warp.groups.size() > 1)
+    mergeGroups(warp);
+  int best = -1;
+  for (int i = 0; i < int(warp.groups.size()); ++i) {
+    const Group &group = warp.groups[i];
+    if (group.state != Group::Ready)
+      continue;
+    if (best < 0) {
+      best = i;
+      continue;
+    }
+    const Group &other = warp.groups[best];
+    bool better = warp.rotate                                ? group.lastRun < other.lastRun
+                  : group.frame->depth != other.frame->depth ? group.frame->depth > other.frame->depth
+                                                             : group.pc < other.pc;
+    if (better)
+      best = i;
+  }
+  return best;
+}
+
+bool BlockRunner::handle(Status status, WarpState &warp, int index) {
+  switch (status) {
+  case Status::Diverged:
+    diverge(warp, index);
+    return true;
+  case Status::Join:
+    warp.groups[index].pc = warp.w.pc;
+    return true;
+  case Status::Barrier:
+    return arrive(warp, index);
+  case Status::Sync:
+    warp.groups[index].pc = warp.w.pc;
+    warp.groups[index].state = Group::AtSync;
+    return true;
+  case Status::Exited:
+    exitLanes(warp, index);
+    return true;
+  case Status::Call:
+    return callFunction(warp, index);
+  case Status::Return:
+    returnLanes(warp, index);
+    return true;
+  default:
+    return false;
+  }
+}
+
+void BlockRunner::diverge(WarpState &warp, int index) {
+  Group &group = warp.groups[index];
+  Group taken = group;
+  taken.mask = warp.w.taken;
+  taken.pc = warp.w.pc->target;
+  group.mask &= ~taken.mask;
+  group.pc = warp.w.pc + 1;
+  if (taken.pc <= warp.w.pc)
+    --warp.w.budget;
+  if (warp.w.budget <= 0) { // a loop that sheds lanes at every turn is a loop too
+    warp.rotate = true;
+    warp.w.budget = budgetOfGroup;
+  }
+  warp.groups.push_back(taken);
+}
+
+// --- barriers ---
+
+bool BlockRunner::arrive(WarpState &warp, int index) {
+  Group &group = warp.groups[index];
+  uint32_t id = warp.w.barrierId;
+  if (id >= numBarriers) {
+    fault(&warp.w, warp.w.pc, FaultKind::IllegalInstruction, id, unsigned(__builtin_ctz(group.mask)));
+    return false;
+  }
+  bool partialWarp = warp.w.initial != allLanes && group.mask == warp.w.initial;
+  arrived[id] += warp.w.barrierCount && partialWarp ? warpSize : uint32_t(__builtin_popcount(group.mask));
+  group.pc = warp.w.pc;
+  group.barrierId = id;
+  group.barrierCount = warp.w.barrierCount;
+  if (warp.w.pc->n == 1)
+    ++group.pc; // only arrives
+  else
+    group.state = Group::AtBarrier;
+  uint32_t wanted = warp.w.barrierCount ? warp.w.barrierCount : liveThreads;
+  if (arrived[id] >= wanted)
+    releaseBarrier(id);
+  return true;
+}
+
+bool BlockRunner::releaseBarrier(uint32_t id) {
+  finishReduction(id);
+  arrived[id] = 0;
+  for (auto &warp : warps)
+    for (Group &group : warp->groups)
+      if (group.state == Group::AtBarrier && group.barrierId == id) {
+        group.state = Group::Ready;
+        ++group.pc;
+      }
+  return true;
+}
+
+/// bar.red: every lane that waits receives what all lanes said.
+void BlockRunner::finishReduction(uint32_t id) {
+  uint32_t ones = 0, zeros = 0, kind = 0;
+  auto eachWaiting = [&](auto visit) {
+    for (auto &warp : warps)
+      for (Group &group : warp->groups)
+        if (group.state == Group::AtBarrier && group.barrierId == id && group.pc->n >= 2)
+          visit(group);
+  };
+  eachWaiting([&](Group &group) {
+    uint32_t p;
+    memcpy(&p, group.frame->registers + group.pc->c, 4);
+    ones += uint32_t(__builtin_popcount(p & group.mask));
+    zeros += uint32_t(__builtin_popcount(~p & group.mask));
+    kind = group.pc->n;
+  });
+  eachWaiting([&](Group &group) {
+    uint8_t *to = group.frame->registers + group.pc->d;
+    if (kind == 2) {
+      for (unsigned i = 0; i < warpSize; ++i)
+        if (group.mask >> i & 1)
+          memcpy(to + 4 * i, &ones, 4);
+      return;
+    }
+    uint32_t bits;
+    memcpy(&bits, to, 4);
+    bool yes = kind == 3 ? zeros == 0 : ones != 0;
+    bits = yes ? bits | group.mask : bits & ~group.mask;
+    memcpy(to, &bits, 4);
+  });
+}
+
+/// After lanes have exited, those that wait may be all that is left.
+void BlockRunner::releaseBarriers() {
+  for (uint32_t id = 0; id < numBarriers; ++id) {
+    if (!arrived[id])
+      continue;
+    bool whole = true;
+    for (auto &warp : warps)
+      for (Group &group : warp->groups)
+        if (group.state == Group::AtBarrier && group.barrierId == id && group.barrierCount)
+          whole = false;
+    if (whole && arrived[id] >= liveThreads)
+      releaseBarrier(id);
+  }
+}
+
+// --- the end of lanes, calls and returns ---
+
+void BlockRunner::exitLanes(WarpState &warp, int index) {
+  Group group = warp.groups[index];
+  warp.groups.erase(warp.groups.begin() + index);
+  warp.w.live &= ~group.mask;
+  liveThreads -= uint32_t(__builtin_popcount(group.mask));
+  for (Frame *frame = group.frame; frame;) {
+    Frame *caller = frame->caller;
+    frame->lanes &= ~group.mask;
+    if (!frame->lanes && caller)
+      dropFrame(frame);
+    frame = caller;
+  }
+  for (Group &other : warp.groups)
+    if (other.state == Group::AtSync)
+      other.state = Group::Ready;
+  releaseBarriers();
+}
+
+bool BlockRunner::callFunction(WarpState &warp, int index) {
+  Group group = warp.groups[index];
+  const Op *op = warp.w.pc;
+  const auto &site = *static_cast<const CallSite *>(op->data);
+  group.pc = op;
+  warp.groups.erase(warp.groups.begin() + index);
+  if (site.callee)
+    return enter(warp, group, site, *site.callee), true;
+  // Lanes may call different functions through their pointers.
+  for (uint32_t rest = group.mask; rest;) {
+    unsigned lane = unsigned(__builtin_ctz(rest));
+    uint64_t target;
+    memcpy(&target, group.frame->registers + site.target + 8 * lane, 8);
+    Group part = group;
+    part.mask = 0;
+    for (unsigned i = lane; i < warpSize; ++i) {
+      uint64_t other;
+      memcpy(&other, group.frame->registers + site.target + 8 * i, 8);
+      if (rest >> i & 1 && other == target)
+        part.mask |= 1u << i;
+    }
+    const Program *callee = image.programByIndex(target - codeWindow);
+    if (!callee || callee->parameters.size() != site.arguments.size()) {
+      fault(&warp.w, op, FaultKind::IllegalAddress, target, lane);
+      return false;
+    }
+    enter(warp, part, site, *callee);
+    rest &= ~part.mask;
+  }
+  return true;
+}
+
+void BlockRunner::enter(WarpState &warp, Group group, const CallSite &site, const Program &callee) {
+  Frame *frame = takeFrame(callee);
+  frame->caller = group.frame;
+  frame->returnTo = group.pc + 1;
+  frame->site = &site;
+  frame->depth = group.frame->depth + 1;
+  frame->lanes = group.mask;
+  frame->localBase = group.frame->localBase + group.frame->program->localBytes;
+  for (size_t i = 0; i < site.arguments.size() && i < callee.parameters.size(); ++i)
+    memcpy(frame->registers + callee.parameters[i].offset, group.frame->registers + site.arguments[i].offset,
+           uint64_t(std::min(site.arguments[i].bytes, callee.parameters[i].bytes)) * warpSize);
+  warp.groups.push_back({group.mask, callee.ops.data(), frame});
+}
+
+void BlockRunner::returnLanes(WarpState &warp, int index) {
+  Group &group = warp.groups[index];
+  Frame *frame = group.frame;
+  for (size_t i = 0; i < frame->site->results.size() && i < frame->program->results.size(); ++i) {
+    FrameParameter to = frame->site->results[i], from = frame->program->results[i];
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      if (group.mask >> lane & 1)
+        memcpy(frame->caller->registers + to.offset + lane * to.bytes,
+               frame->registers + from.offset + lane * from.bytes, std::min(to.bytes, from.bytes));
+  }
+  group.frame = frame->caller;
+  group.pc = frame->returnTo;
+  frame->lanes &= ~group.mask;
+  if (!frame->lanes)
+    dropFrame(frame);
+}
+
+Frame *BlockRunner::takeFrame(const Program &program) {
+  auto &pool = freeFrames[&program];
+  if (pool.empty())
+    pool.push_back(std::make_unique<Frame>(program));
+  usedFrames.push_back(std::move(pool.back()));
+  pool.pop_back();
+  return usedFrames.back().get();
+}
+
+void BlockRunner::dropFrame(Frame *frame) {
+  for (size_t i = usedFrames.size(); i-- > 0;)
+    if (usedFrames[i].get() == frame) {
+      freeFrames[frame->program].push_back(std::move(usedFrames[i]));
+      usedFrames.erase(usedFrames.begin() + ptrdiff_t(i));
+      return;
+    }
+}
+
+/// bar.warp.sync may be reached at several places; the other rendezvous may not.
+bool BlockRunner::releaseWarpSync(WarpState &warp) {
+  static const Handler warpSync = handlers().at("warpsync").fn;
+  uint32_t waiting = 0, wanted = 0;
+  for (Group &group : warp.groups)
+    if (group.state == Group::AtSync && group.pc->fn == warpSync) {
+      waiting |= group.mask;
+      for (unsigned i = 0; i < warpSize; ++i) {
+        uint32_t members;
+        memcpy(&members, group.frame->registers + group.pc->b + 4 * i, 4);
+        if (group.mask >> i & 1)
+          wanted |= members & warp.w.live;
+      }
+    }
+  if (!waiting || (wanted & ~waiting))
+    return false;
+  for (Group &group : warp.groups)
+    if (group.state == Group::AtSync && group.pc->fn == warpSync)
+      group.state = Group::Ready, ++group.pc;
+  return true;
+}
+
+BlockRunner::WarpOutcome BlockRunner::whyNoneReady(WarpState &warp) {
+  if (warp.groups.empty())
+    return WarpOutcome::Done;
+  if (releaseWarpSync(warp))
+    return WarpOutcome::Yielded;
+  return WarpOutcome::Blocked;
+}
+
+// --- what handlers ask for ---
+
+std::string BlockRunner::place(const Warp *w, unsigned lane) const {
+  char text[160];
+  snprintf(text, sizeof text, "block (%u, %u, %u), thread (%u, %u, %u)", blockIndex[0], blockIndex[1],
+           blockIndex[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
+  return text;
+}
+
+namespace {
+
+std::string describe(FaultKind kind, uint64_t address) {
+  char hex[32];
+  snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)address);
+  switch (kind) {
+  case FaultKind::IllegalAddress:
+    return std::string("access to address ") + hex + ", which is not allocated";
+  case FaultKind::Misaligned:
+    return std::string("access to address ") + hex + ", which is not aligned";
+  case FaultKind::IllegalInstruction:
+    return "instruction that this device does not know";
+  case FaultKind::Trap:
+    return "trap";
+  case FaultKind::Assert:
+    return "failed assertion";
+  case FaultKind::Deadlock:
+    return "all threads wait for each other";
+  default:
+    return "fault";
+  }
+}
+
+} // namespace
+
+void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane) {
+  const WarpState &warp = *warps[w->index];
+  const Program &program = *warp.running->program;
+  uint32_t line = op->instruction < program.function->instructions.size()
+                      ? program.function->instructions[op->instruction].line
+                      : 0;
+  std::string message = "kernel '" + image.entry().function->name + "', line " + std::to_string(line) + ": " +
+                        describe(kind, address);
+  if (kind == FaultKind::IllegalInstruction && op->e < program.problems.size())
+    message += " (" + program.problems[op->e] + ")";
+  message += ", by " + place(w, lane) + ", in '" + image.module().source().lineText(line) + "'";
+  launch.fail(kind, message);
+}
+
+bool BlockRunner::findRange(const Op *op, uint64_t low, uint64_t high) {
+  Range range = launch.request.memory->find(low, high);
+  if (!range.high)
+    return false;
+  worker.ranges[op->slot] = range;
+  return true;
+}
+
+Status raiseFault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane) {
+  static_cast<BlockRunner *>(w->runner)->fault(w, op, kind, address, lane);
+  return Status::Fault;
+}
+
+bool findRange(Warp *w, const Op *op, uint64_t low, uint64_t high) {
+  return static_cast<BlockRunner *>(w->runner)->findRange(op, low, high);
+}
+
+uint64_t specialValue(const Warp *w, unsigned which, unsigned lane) {
+  return static_cast<const BlockRunner *>(w->runner)->special(w, which, lane);
+}
+
+namespace {
+
+uint64_t nanoseconds() {
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count());
+}
+
+uint32_t laneMask(ptx::SpecialRegister which, unsigned lane) {
+  uint32_t own = 1u << lane, below = own - 1;
+  switch (which) {
+  case ptx::SpecialRegister::LaneMaskEq:
+    return own;
+  case ptx::SpecialRegister::LaneMaskLe:
+    return below | own;
+  case ptx::SpecialRegister::LaneMaskLt:
+    return below;
+  case ptx::SpecialRegister::LaneMaskGe:
+    return ~below;
+  default:
+    return ~(below | own);
+  }
+}
+
+} // namespace
+
+uint64_t BlockRunner::special(const Warp *w, unsigned which, unsigned lane) const {
+  using S = ptx::SpecialRegister;
+  const LaunchRequest &request = launch.request;
+  S s = S(which);
+  auto offsetFrom = [&](S first) { return unsigned(s) - unsigned(first); };
+  if (s >= S::TidX && s <= S::TidZ)
+    return w->tid[offsetFrom(S::TidX)][lane];
+  if (s >= S::NtidX && s <= S::NtidZ)
+    return request.block[offsetFrom(S::NtidX)];
+  if (s >= S::CtaidX && s <= S::CtaidZ)
+    return blockIndex[offsetFrom(S::CtaidX)];
+  if (s >= S::NctaidX && s <= S::NctaidZ)
+    return request.grid[offsetFrom(S::NctaidX)];
+  if (s >= S::LaneMaskEq && s <= S::LaneMaskGt)
+    return laneMask(s, lane);
+  if (s >= S::ClusterIdX && s <= S::ClusterIdZ)
+    return blockIndex[offsetFrom(S::ClusterIdX)];
+  if (s >= S::NClusterIdX && s <= S::NClusterIdZ)
+    return request.grid[offsetFrom(S::NClusterIdX)];
+  switch (s) {
+  case S::LaneId:
+    return lane;
+  case S::WarpId:
+    return w->index;
+  case S::NWarpId:
+    return launch.warpsPerBlock;
+  case S::SmId:
+    return linearIndex % request.multiprocessors;
+  case S::NSmId:
+    return request.multiprocessors;
+  case S::DynamicSharedSize:
+    return request.dynamicShared;
+  case S::TotalSharedSize:
+    return sharedBytes;
+  case S::Clock:
+  case S::Clock64:
+  case S::GlobalTimer:
+  case S::GlobalTimerLo:
+    return nanoseconds();
+  case S::ClockHi:
+    return nanoseconds() >> 32;
+  case S::ClusterNCtaIdX:
+  case S::ClusterNCtaIdY:
+  case S::ClusterNCtaIdZ:
+  case S::ClusterNCtaRank:
+    return 1;
+  case S::WarpSize:
+    return warpSize;
+  default:
+    return 0;
+  }
+}
+
+} // namespace joule::vgpu

@@ -1,0 +1,120 @@
+// One block of a grid on its way: its warps, each a set of lane groups that run the lowest operation first.
+#pragma once
+
+#include "lib/VirtualGpu/Launch.h"
+
+namespace joule::vgpu {
+
+/// What the workers of a launch share.
+struct LaunchState {
+  const LaunchRequest &request;
+  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  LaunchResult result;
+  uint64_t numBlocks = 0;
+  uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
+
+  explicit LaunchState(const LaunchRequest &request) : request(request) {}
+  /// The first fault wins.
+  void fail(FaultKind kind, const std::string &message);
+  bool expired() const;
+};
+
+/// What the blocks of one worker share.
+struct WorkerState {
+  std::vector<Range> ranges;
+  std::vector<BlockCount> blockCounts;
+  MemoryCount memory = {};
+  unsigned index = 0;
+};
+
+/// The registers of one function's activation. Lanes that call together share it.
+struct Frame {
+  const Program *program = nullptr;
+  Frame *caller = nullptr;
+  const Op *returnTo = nullptr;
+  const CallSite *site = nullptr;
+  uint32_t depth = 0, lanes = 0;
+  uint64_t localBase = 0;
+  uint8_t *registers = nullptr;
+
+  explicit Frame(const Program &program);
+  ~Frame();
+  Frame(const Frame &) = delete;
+};
+
+/// Lanes that are at the same place.
+struct Group {
+  uint32_t mask;
+  const Op *pc;
+  Frame *frame;
+  enum State : uint8_t { Ready, AtBarrier, AtSync } state = Ready;
+  uint32_t barrierId = 0, barrierCount = 0;
+  uint64_t lastRun = 0;
+};
+
+struct WarpState {
+  Warp w;
+  std::vector<Group> groups;
+  std::unique_ptr<Frame> root;
+  uint8_t *local = nullptr;
+  Frame *running = nullptr;
+  bool rotate = false; // the next turn goes to the group that waited longest
+  uint64_t turns = 0;
+
+  ~WarpState();
+};
+
+class BlockRunner {
+public:
+  BlockRunner(LaunchState &launch, WorkerState &worker);
+  ~BlockRunner();
+
+  void start(uint64_t index);
+  enum class Outcome { Done, Waiting, Failed };
+  /// Runs until the block is done, or all its warps have spent their turns without an end in sight.
+  Outcome run();
+
+  void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
+  bool findRange(const Op *op, uint64_t low, uint64_t high);
+  uint64_t special(const Warp *w, unsigned which, unsigned lane) const;
+
+private:
+  enum class WarpOutcome { Done, Blocked, Yielded, Failed };
+  WarpOutcome runWarp(WarpState &warp);
+  Status runGroup(WarpState &warp, Group &group);
+  void mergeGroups(WarpState &warp);
+  int pickGroup(WarpState &warp);
+  bool handle(Status status, WarpState &warp, int group);
+  void diverge(WarpState &warp, int group);
+  bool arrive(WarpState &warp, int group);
+  void exitLanes(WarpState &warp, int group);
+  bool callFunction(WarpState &warp, int group);
+  void enter(WarpState &warp, Group group, const CallSite &site, const Program &callee);
+  void returnLanes(WarpState &warp, int group);
+  void releaseBarriers();
+  bool releaseBarrier(uint32_t id);
+  void finishReduction(uint32_t id);
+  bool releaseWarpSync(WarpState &warp);
+  WarpOutcome whyNoneReady(WarpState &warp);
+  Frame *takeFrame(const Program &program);
+  void dropFrame(Frame *frame);
+  std::string place(const Warp *w, unsigned lane) const;
+
+  LaunchState &launch;
+  WorkerState &worker;
+  const KernelImage &image;
+  std::vector<std::unique_ptr<WarpState>> warps;
+  std::map<const Program *, std::vector<std::unique_ptr<Frame>>> freeFrames;
+  std::vector<std::unique_ptr<Frame>> usedFrames;
+  uint8_t *shared = nullptr;
+  uint64_t sharedBytes = 0;
+  uint32_t blockIndex[3] = {};
+  uint64_t linearIndex = 0;
+  uint32_t liveThreads = 0;
+  static constexpr unsigned numBarriers = 32;
+  uint32_t arrived[numBarriers] = {}; // threads that only arrive, or wait
+};
+
+} // namespace joule::vgpu

@@ -1,0 +1,171 @@
+// Adding up, the classes of instructions, and what one memory access costs.
+#include "lib/VirtualGpu/Counters.h"
+
+#include <algorithm>
+
+namespace joule::vgpu {
+
+void Counters::add(const Counters &other) {
+  launches += other.launches;
+  for (unsigned i = 0; i < classes; ++i) {
+    warpInstructions[i] += other.warpInstructions[i];
+    threadInstructions[i] += other.threadInstructions[i];
+  }
+  auto *into = reinterpret_cast<uint64_t *>(&memory);
+  auto *from = reinterpret_cast<const uint64_t *>(&other.memory);
+  for (size_t i = 0; i < sizeof memory / sizeof *into; ++i)
+    into[i] += from[i];
+}
+
+uint64_t Counters::totalWarpInstructions() const {
+  uint64_t sum = 0;
+  for (uint64_t n : warpInstructions)
+    sum += n;
+  return sum;
+}
+
+uint64_t Counters::totalThreadInstructions() const {
+  uint64_t sum = 0;
+  for (uint64_t n : threadInstructions)
+    sum += n;
+  return sum;
+}
+
+const char *nameOf(InstructionClass c) {
+  static const char *const names[] = {
+      "fp32_fma",     "fp32_add",    "fp32_mul",     "fp32_other", "fp64",        "fp16",
+      "integer",      "special",     "conversion",   "move",       "control",     "load_global",
+      "store_global", "load_shared", "store_shared", "load_local", "store_local", "load_const",
+      "atomic",       "barrier",     "matrix",       "other"};
+  return names[unsigned(c)];
+}
+
+namespace {
+
+using C = InstructionClass;
+
+C memoryClass(const ptx::Opcode &o) {
+  bool load = o.base != "st";
+  switch (o.space) {
+  case ptx::Space::Shared:
+    return load ? C::LoadShared : C::StoreShared;
+  case ptx::Space::Local:
+    return load ? C::LoadLocal : C::StoreLocal;
+  case ptx::Space::Const:
+  case ptx::Space::Param:
+    return load ? C::LoadConst : C::Move;
+  default:
+    return load ? C::LoadGlobal : C::StoreGlobal;
+  }
+}
+
+C arithmeticClass(const ptx::Opcode &o) {
+  ptx::Type t = o.type();
+  if (t == ptx::Type::F64)
+    return C::Fp64;
+  if (t == ptx::Type::F16 || t == ptx::Type::F16x2 || t == ptx::Type::BF16 || t == ptx::Type::BF16x2)
+    return C::Fp16;
+  if (t != ptx::Type::F32)
+    return C::Integer;
+  if (o.base == "fma" || o.base == "mad")
+    return C::Fp32Fma;
+  if (o.base == "add" || o.base == "sub")
+    return C::Fp32Add;
+  return o.base == "mul" ? C::Fp32Mul : C::Fp32Other;
+}
+
+bool oneOf(const std::string &base, std::initializer_list<const char *> names) {
+  return std::find(names.begin(), names.end(), base) != names.end();
+}
+
+} // namespace
+
+InstructionClass classify(const ptx::Opcode &o) {
+  const std::string &b = o.base;
+  if (oneOf(b, {"ld", "ldu", "st"}))
+    return memoryClass(o);
+  if (b == "ldmatrix")
+    return C::LoadShared;
+  if (b == "cp")
+    return C::LoadGlobal;
+  if (oneOf(b, {"mma", "wmma", "wgmma"}))
+    return C::Matrix;
+  if (oneOf(b, {"atom", "red"}))
+    return C::Atomic;
+  if (oneOf(b, {"bar", "barrier", "membar", "fence", "mbarrier"}))
+    return C::Barrier;
+  if (oneOf(b, {"bra", "brx", "call", "ret", "exit", "trap", "nanosleep", "brkpt"}))
+    return C::Control;
+  if (oneOf(b, {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt"}))
+    return C::Special;
+  if (oneOf(b, {"mov", "selp", "slct", "cvta", "prmt"}))
+    return C::Move;
+  if (b == "cvt")
+    return C::Conversion;
+  if (oneOf(b, {"shfl", "vote", "match", "redux", "activemask", "elect"}))
+    return C::Other;
+  return arithmeticClass(o);
+}
+
+namespace {
+
+/// Distinct 32-byte pieces that the lanes touch.
+uint64_t countSectors(const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+  uint64_t sectors[warpSize], n = 0;
+  for (unsigned i = 0; i < warpSize; ++i)
+    if (mask >> i & 1)
+      sectors[n++] = addresses[i] >> 5;
+  (void)bytes; // accesses are aligned and at most 16 bytes: one sector per lane
+  std::sort(sectors, sectors + n);
+  return uint64_t(std::unique(sectors, sectors + n) - sectors);
+}
+
+/// Turns in which 32 banks of 4 bytes serve the lanes [first, last): the most distinct words in one bank.
+uint64_t wavefronts(const uint64_t *addresses, uint32_t mask, unsigned words, unsigned first, unsigned last) {
+  uint64_t seen[warpSize][warpSize];
+  unsigned filled[warpSize] = {}, most = 0;
+  for (unsigned i = first; i < last; ++i)
+    for (unsigned k = 0; k < words && mask >> i & 1; ++k) {
+      uint64_t word = addresses[i] / 4 + k;
+      unsigned bank = unsigned(word % warpSize), n = filled[bank];
+      if (std::find(seen[bank], seen[bank] + n, word) != seen[bank] + n)
+        continue;
+      if (n < warpSize)
+        seen[bank][filled[bank]++] = word;
+      most = std::max(most, filled[bank]);
+    }
+  return most;
+}
+
+/// Accesses of 8 bytes go as two half warps, of 16 bytes as four quarters.
+uint64_t sharedWavefronts(const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+  unsigned words = std::max(1u, bytes / 4), step = warpSize / words;
+  uint64_t sum = 0;
+  for (unsigned first = 0; first < warpSize; first += step)
+    sum += wavefronts(addresses, mask, words, first, first + step);
+  return sum;
+}
+
+} // namespace
+
+void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+  if (!mask)
+    return;
+  MemoryCount &m = *w->memory;
+  bool stores = op->flags & storesData;
+  uint64_t total = uint64_t(__builtin_popcount(mask)) * bytes, first = addresses[__builtin_ctz(mask)];
+  bool shared = first >= uint64_t(w->shared) && first < uint64_t(w->shared) + w->sharedSize;
+  bool local =
+      w->local && first >= uint64_t(w->local) && first < uint64_t(w->local) + w->localStride * warpSize;
+  if (shared) {
+    (stores ? m.sharedStoreBytes : m.sharedLoadBytes) += total;
+    (stores ? m.sharedStoreWavefronts : m.sharedLoadWavefronts) += sharedWavefronts(addresses, mask, bytes);
+  } else if (local) {
+    m.localBytes += total;
+  } else {
+    (stores ? m.globalStoreBytes : m.globalLoadBytes) += total;
+    (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask, bytes);
+  }
+}
+
+} // namespace joule::vgpu

@@ -1,0 +1,127 @@
+// From a PTX function to operations that run: registers get places in the frame, constants and addresses are
+// settled, and every instruction becomes one or a few operations.
+#pragma once
+
+#include "lib/VirtualGpu/Program.h"
+#include "lib/VirtualGpu/Ptx.h"
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace joule::vgpu {
+
+/// What instructions are counted as.
+enum class InstructionClass : uint8_t {
+  Fp32Fma,
+  Fp32Add,
+  Fp32Mul,
+  Fp32Other,
+  Fp64,
+  Fp16,
+  Integer,
+  Special,
+  Conversion,
+  Move,
+  Control,
+  LoadGlobal,
+  StoreGlobal,
+  LoadShared,
+  StoreShared,
+  LoadLocal,
+  StoreLocal,
+  LoadConst,
+  Atomic,
+  Barrier,
+  Matrix,
+  Other,
+  Count
+};
+const char *nameOf(InstructionClass c);
+
+struct Constant {
+  uint32_t offset;
+  uint8_t width; // bytes per lane; 0 for a predicate
+  uint64_t bits;
+};
+
+/// A piece of the frame through which a call passes one parameter: `bytes` per lane, lane after lane.
+struct FrameParameter {
+  uint32_t offset, bytes;
+};
+
+struct Program;
+
+struct CallSite {
+  const Program *callee = nullptr; // null: the address is in a register
+  uint32_t target = noRegister;
+  std::vector<FrameParameter> arguments, results;
+};
+
+struct BlockCost {
+  uint32_t instructions[unsigned(InstructionClass::Count)] = {};
+};
+
+struct Program {
+  const ptx::Function *function = nullptr;
+  std::vector<Op> ops;
+  uint32_t frameBytes = 0;
+  std::vector<Constant> constants;
+  std::vector<FrameParameter> parameters, results; // of a device function
+  std::vector<uint32_t> kernelParameters;          // byte offsets in the launch's block
+  std::vector<uint32_t> kernelParameterSizes;
+  uint32_t kernelParameterBytes = 0;
+  uint32_t localBytes = 0;
+  bool calls = false;
+  uint32_t functionIndex = 0;
+  uint32_t registers32 = 0;      // an estimate of the registers per thread: the frame's high-water mark
+  std::vector<BlockCost> blocks; // this program's, from firstBlock
+  uint32_t firstBlock = 0;
+  std::deque<std::vector<uint32_t>> lists;
+  std::deque<CallSite> callSites;
+  std::vector<std::string> problems; // instructions that trap when they run, and why
+};
+
+/// What decoding needs to know of the module around the function.
+class SymbolSource {
+public:
+  virtual ~SymbolSource() = default;
+  /// The generic address of a module variable; false if there is none of that name.
+  virtual bool addressOf(std::string_view name, ptx::Space space, uint64_t &address) = 0;
+  /// The space it was declared in.
+  virtual bool spaceOf(std::string_view name, ptx::Space &space) = 0;
+  /// The offset of a function's own static shared variable.
+  virtual uint64_t sharedOffset(const ptx::Function &f, uint32_t variable) = 0;
+  virtual Program *programOf(std::string_view name) = 0;
+  virtual uint32_t functionIndexOf(std::string_view name) = 0;
+  virtual uint16_t newRangeSlot() = 0;
+  virtual uint32_t newBlocks(uint32_t count) = 0;
+};
+
+struct HandlerPair {
+  Handler fn, masked;
+  bool whole; // may not stand behind a guard: it needs the scheduler
+};
+
+/// The handlers for the machine this runs on, by name.
+const std::unordered_map<std::string, HandlerPair> &handlers();
+/// "avx512", "avx2" or "baseline"; `limit` (from the settings) may ask for less than the machine has.
+const char *instructionSet();
+void limitInstructionSet(const std::string &limit);
+
+/// Bytes per lane of a register of this type; 0 for a predicate.
+unsigned registerWidth(ptx::Type type);
+
+/// Gives every register that is used a place; `offsets` is noRegister for the others. Returns the bytes used.
+uint32_t placeRegisters(const ptx::Function &f, std::vector<uint32_t> &offsets);
+
+void decode(const ptx::Function &f, SymbolSource &symbols, Program &program);
+
+InstructionClass classify(const ptx::Opcode &opcode);
+/// Does this build know the instruction? For `joule-ptx parse`.
+bool isKnown(const ptx::Opcode &opcode);
+/// Is operand 0 written?
+bool hasResult(const ptx::Opcode &opcode);
+
+} // namespace joule::vgpu

@@ -1,0 +1,115 @@
+// Blocks go to workers as they become free; a worker whose block only waits for others takes a further one.
+#include "lib/VirtualGpu/BlockRunner.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace joule::vgpu {
+namespace {
+
+/// Blocks that may be under way on one worker at once: grid-wide barriers need all of them.
+constexpr size_t mostResident = 4096, usuallyResident = 64;
+
+class Worker {
+public:
+  Worker(LaunchState &launch, unsigned index) : launch(launch) {
+    state.index = index;
+    state.ranges.resize(launch.request.image->numRangeSlots() + 1, Range{0, 0});
+    if (launch.request.count)
+      state.blockCounts.resize(launch.request.image->numBlocks());
+  }
+
+  void run() {
+    size_t limit = launch.request.cooperative ? mostResident : usuallyResident;
+    bool more = true;
+    size_t turn = 0;
+    while (!launch.stop && (more || !active.empty())) {
+      if (active.empty() && !(more = startBlock()))
+        break;
+      turn %= active.size();
+      BlockRunner::Outcome outcome = active[turn]->run();
+      if (outcome == BlockRunner::Outcome::Failed)
+        return;
+      if (outcome == BlockRunner::Outcome::Done)
+        finish(turn);
+      else if (more && active.size() < limit)
+        turn = (more = startBlock()) ? active.size() - 1 : turn + 1;
+      else
+        ++turn;
+    }
+  }
+
+  void collect(Counters &total) const {
+    if (!launch.request.count)
+      return;
+    Counters own;
+    own.memory = state.memory;
+    launch.request.image->eachProgram([&](const Program &program) { collectProgram(program, own); });
+    total.add(own);
+  }
+
+private:
+  bool startBlock() {
+    uint64_t index = launch.nextBlock.fetch_add(1);
+    if (index >= launch.numBlocks)
+      return false;
+    if (launch.expired()) {
+      launch.fail(FaultKind::Timeout, "kernel '" + launch.request.image->entry().function->name +
+                                          "' was stopped at its time limit");
+      return false;
+    }
+    if (idle.empty())
+      idle.push_back(std::make_unique<BlockRunner>(launch, state));
+    active.push_back(std::move(idle.back()));
+    idle.pop_back();
+    active.back()->start(index);
+    return true;
+  }
+
+  void finish(size_t turn) {
+    idle.push_back(std::move(active[turn]));
+    active.erase(active.begin() + ptrdiff_t(turn));
+  }
+
+  void collectProgram(const Program &program, Counters &own) const {
+    for (size_t b = 0; b < program.blocks.size(); ++b) {
+      const BlockCount &count = state.blockCounts[program.firstBlock + b];
+      for (unsigned c = 0; c < Counters::classes; ++c) {
+        own.warpInstructions[c] += count.warps * program.blocks[b].instructions[c];
+        own.threadInstructions[c] += count.lanes * program.blocks[b].instructions[c];
+      }
+    }
+  }
+
+  LaunchState &launch;
+  WorkerState state;
+  std::vector<std::unique_ptr<BlockRunner>> active, idle;
+};
+
+void runWorkers(LaunchState &state, unsigned count) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < count; ++i)
+    workers.push_back(std::make_unique<Worker>(state, i));
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < count; ++i)
+    threads.emplace_back([&, i] { workers[i]->run(); });
+  workers[0]->run();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (auto &worker : workers)
+    worker->collect(state.result.counters);
+}
+
+} // namespace
+
+LaunchResult launch(const LaunchRequest &request) {
+  LaunchState state(request);
+  state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
+  state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
+  state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
+  runWorkers(state, unsigned(std::min<uint64_t>(std::max(1u, request.threads), state.numBlocks)));
+  state.result.counters.launches = 1;
+  return std::move(state.result);
+}
+
+} // namespace joule::vgpu

@@ -1,0 +1,69 @@
+// Device memory as blocks of host memory.
+#include "lib/VirtualGpu/Memory.h"
+
+#include <cstdlib>
+
+namespace joule::vgpu {
+
+MemoryMap::~MemoryMap() {
+  for (auto &[address, block] : blocks)
+    if (!block.adopted)
+      free(reinterpret_cast<void *>(address));
+}
+
+uint64_t MemoryMap::allocate(uint64_t bytes) {
+  std::unique_lock lock(mutex);
+  uint64_t rounded = (bytes + 255) & ~255ull;
+  if (bytes == 0 || rounded < bytes || bytesUsed + rounded > capacity)
+    return 0;
+  // A gap behind every block: an access just past the end never lands in a neighbour.
+  void *p = aligned_alloc(256, rounded + 256);
+  if (!p)
+    return 0;
+  uint64_t address = reinterpret_cast<uint64_t>(p);
+  blocks[address] = {bytes, false};
+  bytesUsed += rounded;
+  return address;
+}
+
+bool MemoryMap::release(uint64_t address) {
+  std::unique_lock lock(mutex);
+  auto it = blocks.find(address);
+  if (it == blocks.end() || it->second.adopted)
+    return false;
+  bytesUsed -= (it->second.bytes + 255) & ~255ull;
+  blocks.erase(it);
+  free(reinterpret_cast<void *>(address));
+  return true;
+}
+
+void MemoryMap::adopt(uint64_t address, uint64_t bytes) {
+  std::unique_lock lock(mutex);
+  blocks[address] = {bytes, true};
+}
+
+bool MemoryMap::disown(uint64_t address) {
+  std::unique_lock lock(mutex);
+  auto it = blocks.find(address);
+  if (it == blocks.end() || !it->second.adopted)
+    return false;
+  blocks.erase(it);
+  return true;
+}
+
+Range MemoryMap::find(uint64_t low, uint64_t high) const {
+  std::shared_lock lock(mutex);
+  auto it = blocks.upper_bound(low);
+  if (it == blocks.begin())
+    return {0, 0};
+  --it;
+  uint64_t end = it->first + it->second.bytes;
+  return low >= it->first && high <= end && high >= low ? Range{it->first, end} : Range{0, 0};
+}
+
+uint64_t MemoryMap::used() const {
+  std::shared_lock lock(mutex);
+  return bytesUsed;
+}
+
+} // namespace joule::vgpu

@@ -1,0 +1,40 @@
+// The device's memory: which addresses are allocated. A device address is the address of the host memory
+// behind it, so a checked access costs no translation.
+#pragma once
+
+#include "lib/VirtualGpu/Program.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+namespace joule::vgpu {
+
+class MemoryMap {
+public:
+  explicit MemoryMap(uint64_t capacity) : capacity(capacity) {}
+  ~MemoryMap();
+
+  /// 0 if the device has no room left, or the host has none.
+  uint64_t allocate(uint64_t bytes);
+  bool release(uint64_t address);
+  /// Makes memory of the host usable by kernels (pinned memory).
+  void adopt(uint64_t address, uint64_t bytes);
+  bool disown(uint64_t address);
+  /// The allocation that holds all of [low, high); {0, 0} if none does.
+  Range find(uint64_t low, uint64_t high) const;
+  uint64_t used() const;
+  uint64_t total() const { return capacity; }
+
+private:
+  struct Block {
+    uint64_t bytes;
+    bool adopted;
+  };
+  mutable std::shared_mutex mutex;
+  std::map<uint64_t, Block> blocks;
+  uint64_t capacity, bytesUsed = 0;
+};
+
+} // namespace joule::vgpu

@@ -1,0 +1,967 @@
+// PTX text to its typed form. The scanner works on the text in place and takes opcodes apart once per
+// spelling, so that machine-written files of hundreds of thousands of lines load in well under a second.
+#include "lib/VirtualGpu/Ptx.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace joule::vgpu::ptx {
+namespace {
+
+bool isIdentifierStart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isIdentifierPart(char c) { return isIdentifierStart(c) || isDigit(c); }
+
+const std::unordered_map<std::string_view, Type> &typeNames() {
+  static const auto *map = [] {
+    auto *m = new std::unordered_map<std::string_view, Type>;
+    for (unsigned t = 1; t <= unsigned(Type::E5M2x2); ++t)
+      m->emplace(nameOf(Type(t)), Type(t));
+    return m;
+  }();
+  return *map;
+}
+
+const std::unordered_map<std::string_view, SpecialRegister> &specialNames() {
+  using S = SpecialRegister;
+  static const auto *map =
+      new std::unordered_map<std::string_view, S>{{"%tid.x", S::TidX},
+                                                  {"%tid.y", S::TidY},
+                                                  {"%tid.z", S::TidZ},
+                                                  {"%ntid.x", S::NtidX},
+                                                  {"%ntid.y", S::NtidY},
+                                                  {"%ntid.z", S::NtidZ},
+                                                  {"%ctaid.x", S::CtaidX},
+                                                  {"%ctaid.y", S::CtaidY},
+                                                  {"%ctaid.z", S::CtaidZ},
+                                                  {"%nctaid.x", S::NctaidX},
+                                                  {"%nctaid.y", S::NctaidY},
+                                                  {"%nctaid.z", S::NctaidZ},
+                                                  {"%laneid", S::LaneId},
+                                                  {"%warpid", S::WarpId},
+                                                  {"%nwarpid", S::NWarpId},
+                                                  {"%smid", S::SmId},
+                                                  {"%nsmid", S::NSmId},
+                                                  {"%gridid", S::GridId},
+                                                  {"%clock", S::Clock},
+                                                  {"%clock_hi", S::ClockHi},
+                                                  {"%clock64", S::Clock64},
+                                                  {"%globaltimer", S::GlobalTimer},
+                                                  {"%globaltimer_lo", S::GlobalTimerLo},
+                                                  {"%lanemask_eq", S::LaneMaskEq},
+                                                  {"%lanemask_le", S::LaneMaskLe},
+                                                  {"%lanemask_lt", S::LaneMaskLt},
+                                                  {"%lanemask_ge", S::LaneMaskGe},
+                                                  {"%lanemask_gt", S::LaneMaskGt},
+                                                  {"%dynamic_smem_size", S::DynamicSharedSize},
+                                                  {"%total_smem_size", S::TotalSharedSize},
+                                                  {"%clusterid.x", S::ClusterIdX},
+                                                  {"%clusterid.y", S::ClusterIdY},
+                                                  {"%clusterid.z", S::ClusterIdZ},
+                                                  {"%nclusterid.x", S::NClusterIdX},
+                                                  {"%nclusterid.y", S::NClusterIdY},
+                                                  {"%nclusterid.z", S::NClusterIdZ},
+                                                  {"%cluster_ctaid.x", S::ClusterCtaIdX},
+                                                  {"%cluster_ctaid.y", S::ClusterCtaIdY},
+                                                  {"%cluster_ctaid.z", S::ClusterCtaIdZ},
+                                                  {"%cluster_nctaid.x", S::ClusterNCtaIdX},
+                                                  {"%cluster_nctaid.y", S::ClusterNCtaIdY},
+                                                  {"%cluster_nctaid.z", S::ClusterNCtaIdZ},
+                                                  {"%cluster_ctarank", S::ClusterCtaRank},
+                                                  {"%cluster_nctarank", S::ClusterNCtaRank},
+                                                  {"WARP_SZ", S::WarpSize}};
+  return *map;
+}
+
+Space spaceNamed(std::string_view name, bool &found) {
+  found = true;
+  name = name.substr(0, name.find("::"));
+  if (name == "global")
+    return Space::Global;
+  if (name == "shared")
+    return Space::Shared;
+  if (name == "local")
+    return Space::Local;
+  if (name == "const")
+    return Space::Const;
+  if (name == "param")
+    return Space::Param;
+  found = false;
+  return Space::Generic;
+}
+
+std::unique_ptr<Opcode> takeApart(std::string_view text) {
+  auto opcode = std::make_unique<Opcode>();
+  opcode->text = text;
+  size_t dot = text.find('.');
+  opcode->base = text.substr(0, dot);
+  bool spaceSeen = false;
+  while (dot != std::string_view::npos) {
+    size_t next = text.find('.', dot + 1);
+    std::string_view mod = text.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
+    dot = next;
+    opcode->mods.emplace_back(mod);
+    auto type = typeNames().find(mod);
+    if (type != typeNames().end())
+      opcode->types.push_back(type->second);
+    bool isSpace;
+    Space space = spaceNamed(mod, isSpace);
+    if (isSpace && !spaceSeen) {
+      opcode->space = space;
+      spaceSeen = true;
+    }
+    if (mod == "v2" || mod == "v4" || mod == "v8")
+      opcode->vector = mod[1] - '0';
+    if (mod == "ftz")
+      opcode->ftz = true;
+    if (mod == "sat" || mod == "satfinite")
+      opcode->sat = true;
+  }
+  return opcode;
+}
+
+class Parser {
+public:
+  explicit Parser(Module &module) : module(module) {
+    at = module.source.data();
+    end = at + module.source.size();
+    lineStart = at;
+  }
+
+  void run() {
+    while (skipBlanks(), at < end)
+      parseTopLevel();
+  }
+
+private:
+  // --- scanning ---
+
+  [[noreturn]] void fail(const std::string &what) const { failAt(at, what); }
+
+  [[noreturn]] void failAt(const char *where, const std::string &what) const {
+    const char *stop = where;
+    while (stop < end && isIdentifierPart(*stop))
+      ++stop;
+    if (stop == where && stop < end)
+      ++stop;
+    std::string token = where < end ? "'" + std::string(where, stop) + "'" : "the end of the text";
+    throw ParseError(line, uint32_t(where - lineStart) + 1, what + " at " + token);
+  }
+
+  void newLine() {
+    ++line;
+    lineStart = at + 1;
+  }
+
+  void skipBlanks() {
+    while (at < end) {
+      char c = *at;
+      if (c == '\n')
+        newLine(), ++at;
+      else if (c == ' ' || c == '\t' || c == '\r' || c == '\0')
+        ++at;
+      else if (c == '/' && at + 1 < end && at[1] == '/')
+        skipLine();
+      else if (c == '/' && at + 1 < end && at[1] == '*')
+        skipComment();
+      else
+        return;
+    }
+  }
+
+  void skipLine() {
+    const void *stop = memchr(at, '\n', end - at);
+    at = stop ? static_cast<const char *>(stop) : end;
+  }
+
+  void skipComment() {
+    for (at += 2; at < end && !(at[0] == '*' && at + 1 < end && at[1] == '/'); ++at)
+      if (*at == '\n')
+        newLine();
+    at = std::min(end, at + 2);
+  }
+
+  bool peek(char c) {
+    skipBlanks();
+    return at < end && *at == c;
+  }
+  bool accept(char c) {
+    if (!peek(c))
+      return false;
+    ++at;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c))
+      fail(std::string("expected '") + c + "'");
+  }
+
+  /// A name in an operand: no dots, but for the special registers' `.x`.
+  std::string_view identifier() {
+    skipBlanks();
+    const char *start = at;
+    if (at >= end || !isIdentifierStart(*at))
+      fail("expected a name");
+    while (at < end && isIdentifierPart(*at))
+      ++at;
+    return {start, size_t(at - start)};
+  }
+
+  /// `.name`, or nothing.
+  std::string_view directive() {
+    if (!peek('.'))
+      return {};
+    const char *start = ++at;
+    while (at < end && (isIdentifierPart(*at) || (*at == ':' && at + 1 < end && at[1] == ':') ||
+                        (*at == ':' && at[-1] == ':')))
+      ++at;
+    return {start, size_t(at - start)};
+  }
+
+  /// An opcode with all its modifiers.
+  std::string_view opcodeText() {
+    const char *start = at;
+    while (at < end && (isIdentifierPart(*at) || *at == '.' ||
+                        (*at == ':' && at + 1 < end && (at[1] == ':' || at[-1] == ':'))))
+      ++at;
+    if (start == at)
+      fail("expected an instruction");
+    return {start, size_t(at - start)};
+  }
+
+  int64_t integer() {
+    skipBlanks();
+    bool minus = accept('-');
+    Operand value;
+    if (!number(value) || value.kind != OperandKind::Integer)
+      fail("expected an integer");
+    return minus ? -value.value : value.value;
+  }
+
+  uint64_t hexDigits(unsigned count) {
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < count; ++i, ++at) {
+      char c = at < end ? *at : ' ';
+      int digit = isDigit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+      if (digit < 0)
+        fail("expected a hexadecimal digit");
+      bits = bits << 4 | unsigned(digit);
+    }
+    return bits;
+  }
+
+  bool number(Operand &operand) {
+    skipBlanks();
+    if (at >= end || !isDigit(*at))
+      return false;
+    if (*at == '0' && at + 1 < end) {
+      char kind = at[1];
+      if (kind == 'f' || kind == 'F')
+        return at += 2, bits(operand, OperandKind::Float32, hexDigits(8));
+      if (kind == 'd' || kind == 'D')
+        return at += 2, bits(operand, OperandKind::Float64, hexDigits(16));
+    }
+    if (isDecimalFloat())
+      return decimalFloat(operand);
+    return bits(operand, OperandKind::Integer, integerDigits());
+  }
+
+  static bool bits(Operand &operand, OperandKind kind, uint64_t value) {
+    operand.kind = kind;
+    operand.value = int64_t(value);
+    return true;
+  }
+
+  bool isDecimalFloat() const {
+    const char *p = at;
+    if (p[0] == '0' && p + 1 < end && (p[1] | 32) == 'x')
+      return false;
+    while (p < end && isDigit(*p))
+      ++p;
+    return p < end && (*p == '.' || (*p | 32) == 'e');
+  }
+
+  bool decimalFloat(Operand &operand) {
+    char *stop;
+    double value = strtod(at, &stop);
+    at = stop;
+    uint64_t raw;
+    memcpy(&raw, &value, 8);
+    return bits(operand, OperandKind::Float64, raw);
+  }
+
+  uint64_t integerDigits() {
+    unsigned base = 10;
+    if (*at == '0' && at + 1 < end) {
+      char kind = at[1] | 32;
+      if (kind == 'x')
+        base = 16, at += 2;
+      else if (kind == 'b')
+        base = 2, at += 2;
+      else if (isDigit(at[1]))
+        base = 8, ++at;
+    }
+    uint64_t value = 0;
+    for (; at < end; ++at) {
+      char c = *at;
+      unsigned digit = isDigit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
+      if (digit >= base)
+        break;
+      value = value * base + digit;
+    }
+    if (at < end && *at == 'U')
+      ++at;
+    return value;
+  }
+
+  // --- module scope ---
+
+  void parseTopLevel() {
+    bool external = false;
+    for (;;) {
+      std::string_view word = directive();
+      if (word.empty())
+        fail("expected a directive");
+      if (word == "version")
+        return parseVersion();
+      if (word == "target")
+        return parseTarget();
+      if (word == "address_size")
+        return (void)integer();
+      if (word == "visible" || word == "weak" || word == "common")
+        continue;
+      if (word == "extern") {
+        external = true;
+        continue;
+      }
+      if (word == "entry" || word == "func")
+        return parseFunction(word == "entry");
+      if (word == "file" || word == "loc" || word == "pragma")
+        return skipLine();
+      if (word == "section")
+        return skipSection();
+      if (word == "alias")
+        return skipTo(';');
+      bool isSpace;
+      Space space = spaceNamed(word, isSpace);
+      if (!isSpace)
+        failAt(word.data(), "unknown directive");
+      return parseVariables(space, external, module.variables);
+    }
+  }
+
+  void parseVersion() {
+    module.versionMajor = int(integer0());
+    expect('.');
+    module.versionMinor = int(integer0());
+  }
+
+  int64_t integer0() {
+    skipBlanks();
+    int64_t value = 0;
+    while (at < end && isDigit(*at))
+      value = value * 10 + (*at++ - '0');
+    return value;
+  }
+
+  void parseTarget() {
+    module.target = identifier();
+    while (accept(','))
+      identifier();
+  }
+
+  void skipTo(char c) {
+    while (at < end && *at != c) {
+      if (*at == '\n')
+        newLine();
+      ++at;
+    }
+    if (at < end)
+      ++at;
+  }
+
+  void skipSection() {
+    skipTo('{');
+    for (int depth = 1; at < end && depth; ++at) {
+      if (*at == '\n')
+        newLine();
+      depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+    }
+  }
+
+  // --- variables ---
+
+  /// The part of a declaration that all its names share.
+  struct Declaration {
+    Type type = Type::B8;
+    uint32_t align = 0;
+    unsigned vector = 1;
+  };
+
+  Declaration parseDeclaration() {
+    Declaration d;
+    bool typed = false;
+    while (peek('.')) {
+      const char *start = at;
+      std::string_view word = directive();
+      if (word == "align")
+        d.align = uint32_t(integer());
+      else if (word == "v2" || word == "v4")
+        d.vector = word[1] - '0';
+      else if (word == "ptr")
+        parsePointerNote();
+      else if (word == "attribute")
+        skipTo(')');
+      else if (auto it = typeNames().find(word); it != typeNames().end())
+        d.type = it->second, typed = true;
+      else if (word == "texref" || word == "samplerref" || word == "surfref")
+        d.type = Type::B64, typed = true;
+      else
+        failAt(start, "unknown part of a declaration");
+    }
+    if (!typed)
+      fail("expected a type");
+    return d;
+  }
+
+  void parsePointerNote() {
+    while (peek('.')) {
+      const char *before = at;
+      std::string_view word = directive();
+      bool isSpace;
+      spaceNamed(word, isSpace);
+      if (word == "align")
+        integer();
+      else if (!isSpace) {
+        at = before;
+        return;
+      }
+    }
+  }
+
+  Variable parseDeclarator(const Declaration &d, Space space, bool external) {
+    Variable v;
+    v.name = identifier();
+    v.space = space;
+    v.type = d.type;
+    v.external = external;
+    uint64_t element = uint64_t(sizeOf(d.type)) * d.vector, count = 1;
+    v.align = d.align ? d.align : uint32_t(element ? element : 1);
+    while (accept('[')) {
+      count *= peek(']') ? 0 : uint64_t(integer());
+      expect(']');
+    }
+    v.size = element * count;
+    return v;
+  }
+
+  void parseVariables(Space space, bool external, std::vector<Variable> &into) {
+    Declaration d = parseDeclaration();
+    do {
+      Variable v = parseDeclarator(d, space, external);
+      if (accept('='))
+        parseInitialiser(v);
+      into.push_back(std::move(v));
+    } while (accept(','));
+    expect(';');
+  }
+
+  void parseInitialiser(Variable &v) {
+    uint64_t position = 0;
+    parseInitialValue(v, position);
+    if (!v.size)
+      v.size = position;
+    v.init.resize(v.size);
+  }
+
+  void parseInitialValue(Variable &v, uint64_t &position) {
+    if (accept('{')) {
+      while (!accept('}')) {
+        parseInitialValue(v, position);
+        accept(',');
+      }
+      return;
+    }
+    unsigned width = sizeOf(v.type);
+    if (v.init.size() < position + width)
+      v.init.resize(std::max<uint64_t>(position + width, v.size));
+    uint64_t value = initialScalar(v, position);
+    memcpy(v.init.data() + position, &value, std::min(width, 8u));
+    position += width;
+  }
+
+  uint64_t initialScalar(Variable &v, uint64_t position) {
+    skipBlanks();
+    bool minus = accept('-');
+    Operand value;
+    if (number(value)) {
+      if (accept('('))
+        return symbolValue(v, position, true); // 0xFF(symbol): one byte of an address
+      return scalarBits(v.type, value, minus);
+    }
+    return symbolValue(v, position, false);
+  }
+
+  uint64_t symbolValue(Variable &v, uint64_t position, bool masked) {
+    if (masked)
+      fail("bytes of an address in an initialiser are not supported");
+    std::string_view name = identifier();
+    if (name == "generic") {
+      expect('(');
+      name = identifier();
+      expect(')');
+    }
+    int64_t addend = accept('+') ? integer() : 0;
+    v.relocations.push_back({position, std::string(name), addend});
+    return 0;
+  }
+
+  static uint64_t scalarBits(Type type, const Operand &value, bool minus) {
+    if (value.kind == OperandKind::Integer)
+      return minus ? -value.value : value.value;
+    double d = 0;
+    float f = 0;
+    uint32_t word = uint32_t(value.value);
+    if (value.kind == OperandKind::Float32)
+      memcpy(&f, &word, 4), d = f;
+    else
+      memcpy(&d, &value.value, 8), f = float(d);
+    uint64_t out = 0;
+    if (type == Type::F64 || type == Type::B64)
+      memcpy(&out, &d, 8);
+    else
+      memcpy(&out, &f, 4);
+    return minus ? out ^ (sizeOf(type) == 8 ? 1ull << 63 : 1ull << 31) : out;
+  }
+
+  // --- functions ---
+
+  void parseFunction(bool entry) {
+    auto owned = std::make_unique<Function>();
+    function = owned.get();
+    function->entry = entry;
+    function->line = line;
+    visible.clear();
+    if (peek('('))
+      parseParameters(function->returns);
+    function->name = identifier();
+    if (peek('('))
+      parseParameters(function->params);
+    parseFunctionNotes();
+    if (accept('{'))
+      parseBody();
+    else
+      accept(';');
+    addFunction(std::move(owned));
+  }
+
+  /// A definition takes the place of the declaration that stood before it.
+  void addFunction(std::unique_ptr<Function> added) {
+    auto [it, isNew] = functionIndex.emplace(added->name, module.functions.size());
+    if (isNew)
+      module.functions.push_back(std::move(added));
+    else if (added->defined)
+      module.functions[it->second] = std::move(added);
+  }
+
+  void parseParameters(std::vector<uint32_t> &list) {
+    expect('(');
+    while (!accept(')')) {
+      std::string_view word = directive();
+      if (word == "param") {
+        list.push_back(declare(parseDeclarator(parseDeclaration(), Space::Param, false)));
+      } else if (word == "reg") {
+        Declaration d = parseDeclaration();
+        std::string_view name = identifier();
+        addRange({name, d.type, uint32_t(function->registers.size()), 1, false});
+        fail("parameters in registers are not supported");
+      } else {
+        fail("expected a parameter");
+      }
+      accept(',');
+    }
+  }
+
+  uint32_t declare(Variable v) {
+    uint32_t index = uint32_t(function->variables.size());
+    function->variables.push_back(std::move(v));
+    visible.push_back(index);
+    return index;
+  }
+
+  void parseFunctionNotes() {
+    while (peek('.')) {
+      std::string_view word = directive();
+      if (word == "reqntid")
+        parseThree(function->requiredBlock);
+      else if (word == "maxntid") {
+        uint32_t size[3] = {1, 1, 1};
+        parseThree(size);
+        function->maxThreads = size[0] * size[1] * size[2];
+      } else if (word == "minnctapersm" || word == "maxnreg" || word == "maxnctapersm" ||
+                 word == "maxclusterrank")
+        integer();
+      else if (word == "reqnctapercluster") {
+        uint32_t size[3];
+        parseThree(size);
+      } else if (word == "pragma")
+        skipTo(';');
+      else if (word == "attribute")
+        skipTo(')');
+      else if (word != "noreturn" && word != "explicitcluster" && word != "abi_preserve")
+        failAt(word.data(), "unknown directive");
+    }
+  }
+
+  void parseThree(uint32_t *size) {
+    size[0] = uint32_t(integer());
+    size[1] = accept(',') ? uint32_t(integer()) : 1;
+    size[2] = accept(',') ? uint32_t(integer()) : 1;
+  }
+
+  struct Scope {
+    size_t ranges, variables;
+  };
+
+  void parseBody() {
+    function->defined = true;
+    std::vector<Scope> scopes;
+    activeRanges.clear();
+    for (;;) {
+      skipBlanks();
+      if (at >= end)
+        fail("expected '}'");
+      char c = *at;
+      if (c == '{') {
+        ++at;
+        scopes.push_back({activeRanges.size(), visible.size()});
+      } else if (c == '}') {
+        ++at;
+        if (scopes.empty())
+          return;
+        activeRanges.resize(scopes.back().ranges);
+        visible.resize(scopes.back().variables);
+        scopes.pop_back();
+      } else if (c == '.') {
+        parseBodyDirective();
+      } else if (c == ';') {
+        ++at;
+      } else {
+        parseStatement();
+      }
+    }
+  }
+
+  void parseBodyDirective() {
+    std::string_view word = directive();
+    if (word == "reg")
+      return parseRegisters();
+    if (word == "loc" || word == "file")
+      return skipLine();
+    if (word == "pragma")
+      return skipTo(';');
+    bool isSpace;
+    if (word == "extern")
+      word = directive();
+    Space space = spaceNamed(word, isSpace);
+    if (!isSpace)
+      failAt(word.data(), "unknown directive");
+    std::vector<Variable> declared;
+    parseVariables(space, false, declared);
+    for (Variable &v : declared)
+      declare(std::move(v));
+  }
+
+  void parseRegisters() {
+    Declaration d = parseDeclaration();
+    do {
+      std::string_view prefix = identifier();
+      RegisterRange range{prefix, d.type, uint32_t(function->registers.size()), 1, false};
+      if (accept('<')) {
+        range.count = uint32_t(integer());
+        range.numbered = true;
+        expect('>');
+      }
+      addRange(range);
+    } while (accept(','));
+    expect(';');
+  }
+
+  void addRange(const RegisterRange &range) {
+    activeRanges.push_back(uint32_t(function->ranges.size()));
+    function->ranges.push_back(range);
+    function->registers.resize(function->registers.size() + range.count, range.type);
+  }
+
+  int64_t findRegister(std::string_view name) const {
+    size_t digits = name.size();
+    while (digits > 1 && isDigit(name[digits - 1]))
+      --digits;
+    uint32_t number = 0;
+    for (size_t i = digits; i < name.size(); ++i)
+      number = number * 10 + uint32_t(name[i] - '0');
+    std::string_view prefix = name.substr(0, digits);
+    for (size_t i = activeRanges.size(); i-- > 0;) {
+      const RegisterRange &range = function->ranges[activeRanges[i]];
+      if (range.numbered ? digits < name.size() && range.prefix == prefix && number < range.count
+                         : range.prefix == name)
+        return range.first + (range.numbered ? number : 0);
+      // A prefix may itself end in digits, as in `%f1_<4>`; such names are split differently.
+      if (range.numbered && range.prefix.size() > digits && name.size() > range.prefix.size() &&
+          name.substr(0, range.prefix.size()) == range.prefix) {
+        uint32_t rest = 0;
+        for (char c : name.substr(range.prefix.size()))
+          rest = rest * 10 + uint32_t(c - '0');
+        if (rest < range.count)
+          return range.first + rest;
+      }
+    }
+    return -1;
+  }
+
+  // --- statements ---
+
+  void parseStatement() {
+    Instruction instruction;
+    instruction.line = line;
+    if (*at == '@')
+      parseGuard(instruction);
+    skipBlanks();
+    const char *start = at;
+    std::string_view text = opcodeText();
+    if (instruction.guard < 0 && peek(':')) {
+      ++at;
+      return parseLabel(text);
+    }
+    if (!((*start | 32) >= 'a' && (*start | 32) <= 'z'))
+      failAt(start, "expected an instruction");
+    instruction.opcode = intern(text);
+    parseOperands(instruction);
+    function->instructions.push_back(instruction);
+  }
+
+  void parseGuard(Instruction &instruction) {
+    ++at;
+    instruction.guardNegated = accept('!');
+    skipBlanks();
+    const char *start = at;
+    int64_t index = findRegister(identifier());
+    if (index < 0)
+      failAt(start, "undeclared register");
+    instruction.guard = int32_t(index);
+  }
+
+  void parseLabel(std::string_view name) {
+    skipBlanks();
+    std::string_view rest(at, size_t(end - at));
+    auto startsWith = [&](std::string_view word) { return rest.substr(0, word.size()) == word; };
+    if (startsWith(".branchtargets"))
+      return directive(), parseTargets(function->targets[name]);
+    if (startsWith(".callprototype") || startsWith(".calltargets"))
+      return skipTo(';'); // the call itself says enough
+    function->labels.emplace(name, uint32_t(function->instructions.size()));
+  }
+
+  void parseTargets(std::vector<std::string_view> &list) {
+    do
+      list.push_back(identifier());
+    while (accept(','));
+    expect(';');
+  }
+
+  const Opcode *intern(std::string_view text) {
+    auto it = opcodeCache.find(text);
+    if (it != opcodeCache.end())
+      return it->second;
+    auto &owned = module.opcodes[std::string(text)];
+    owned = takeApart(text);
+    opcodeCache.emplace(owned->text, owned.get());
+    return owned.get();
+  }
+
+  void parseOperands(Instruction &instruction) {
+    Operand list[64];
+    unsigned count = 0;
+    skipBlanks();
+    while (!accept(';')) {
+      if (count == 64)
+        fail("too many operands");
+      list[count++] = parseOperand();
+      skipBlanks();
+      if (at < end && *at == ',')
+        ++at;
+      else if (!peek(';'))
+        fail("expected ',' or ';'");
+      skipBlanks();
+    }
+    instruction.firstOperand = append(list, count);
+    instruction.numOperands = uint16_t(count);
+  }
+
+  uint32_t append(const Operand *list, unsigned count) {
+    uint32_t first = uint32_t(function->operands.size());
+    function->operands.insert(function->operands.end(), list, list + count);
+    return first;
+  }
+
+  Operand parseOperand() {
+    skipBlanks();
+    if (at >= end)
+      fail("expected an operand");
+    switch (*at) {
+    case '[':
+      return parseAddress();
+    case '{':
+      return parseList('{', '}');
+    case '(':
+      return parseList('(', ')');
+    case '!': {
+      ++at;
+      Operand operand = parseOperand();
+      operand.negated = true;
+      return operand;
+    }
+    default:
+      return parsePairOrPlain();
+    }
+  }
+
+  Operand parsePairOrPlain() {
+    Operand first = parsePlain();
+    if (!peek('|'))
+      return first;
+    ++at;
+    Operand both[2] = {first, parsePlain()};
+    Operand pair;
+    pair.kind = OperandKind::Pair;
+    pair.index = append(both, 2);
+    pair.value = 2;
+    return pair;
+  }
+
+  Operand parseList(char open, char close) {
+    expect(open);
+    Operand list[128];
+    unsigned count = 0;
+    while (!accept(close)) {
+      if (count == 128)
+        fail("too many operands");
+      list[count++] = parseOperand();
+      accept(',');
+    }
+    Operand vector;
+    vector.kind = OperandKind::Vector;
+    vector.index = append(list, count);
+    vector.value = count;
+    return vector;
+  }
+
+  Operand parseAddress() {
+    expect('[');
+    Operand operand = parsePlain();
+    operand.address = true;
+    for (;;) {
+      if (accept('+'))
+        operand.offset += integer();
+      else if (peek('-'))
+        operand.offset += integer();
+      else
+        break;
+    }
+    if (accept(',')) { // a texture's coordinates: kept as an unknown form
+      parseOperand();
+      operand.kind = OperandKind::None;
+    }
+    expect(']');
+    return operand;
+  }
+
+  Operand parsePlain() {
+    skipBlanks();
+    Operand operand;
+    bool minus = accept('-');
+    if (number(operand)) {
+      if (minus)
+        negate(operand);
+      return operand;
+    }
+    const char *start = at;
+    std::string_view name = identifier();
+    if (name == "_")
+      return operand;
+    resolveName(name, start, operand);
+    operand.negated = minus;
+    return addOffset(operand);
+  }
+
+  /// `mov.u64 %rd1, table+16;`
+  Operand addOffset(Operand operand) {
+    if ((operand.kind == OperandKind::Name || operand.kind == OperandKind::Variable) && accept('+'))
+      operand.offset = integer();
+    return operand;
+  }
+
+  static void negate(Operand &operand) {
+    if (operand.kind == OperandKind::Integer)
+      operand.value = -operand.value;
+    else
+      operand.value ^= operand.kind == OperandKind::Float32 ? int64_t(1) << 31 : INT64_MIN;
+  }
+
+  void resolveName(std::string_view name, const char *start, Operand &operand) {
+    int64_t index = findRegister(name);
+    if (index >= 0) {
+      operand.kind = OperandKind::Register;
+      operand.index = uint32_t(index);
+      return;
+    }
+    if (name[0] == '%' || name == "WARP_SZ")
+      return resolveSpecial(name, start, operand);
+    for (size_t i = visible.size(); i-- > 0;)
+      if (function->variables[visible[i]].name == name) {
+        operand.kind = OperandKind::Variable;
+        operand.index = visible[i];
+        return;
+      }
+    operand.kind = OperandKind::Name;
+    operand.index = uint32_t(function->names.size());
+    function->names.push_back(name);
+  }
+
+  void resolveSpecial(std::string_view name, const char *start, Operand &operand) {
+    if (at + 1 < end && *at == '.') {
+      at += 2;
+      name = {start, size_t(at - start)};
+    }
+    auto it = specialNames().find(name);
+    operand.kind = OperandKind::Special;
+    if (it != specialNames().end())
+      operand.index = uint32_t(it->second);
+    else if (name.substr(0, 7) == "%envreg" || name.substr(0, 3) == "%pm")
+      operand.index = uint32_t(SpecialRegister::Zero);
+    else
+      failAt(start, "undeclared register");
+  }
+
+  Module &module;
+  const char *at, *end, *lineStart;
+  uint32_t line = 1;
+  Function *function = nullptr;
+  std::vector<uint32_t> visible;      // variables of the function that are in scope
+  std::vector<uint32_t> activeRanges; // registers in scope
+  std::unordered_map<std::string_view, const Opcode *> opcodeCache;
+  std::unordered_map<std::string, size_t> functionIndex;
+};
+
+} // namespace
+
+std::unique_ptr<Module> parse(std::string source) {
+  auto module = std::make_unique<Module>();
+  module->source = std::move(source);
+  Parser(*module).run();
+  return module;
+}
+
+} // namespace joule::vgpu::ptx

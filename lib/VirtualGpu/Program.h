@@ -1,0 +1,150 @@
+// What the interpreter runs: a function decoded into operations whose handlers, register offsets and branch
+// targets are settled. This header is included by files compiled for different instruction sets, so it holds
+// data only: an inline function here could be linked in its AVX-512 form on a machine without it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace joule::vgpu {
+
+constexpr unsigned warpSize = 32;
+constexpr uint32_t allLanes = 0xffffffffu;
+
+struct Op;
+struct Warp;
+
+/// Why a run of operations came back to the scheduler.
+enum class Status : uint32_t {
+  Step,     // one operation ran on its own, as asked
+  Diverged, // lanes of `Warp::taken` go to the branch's target, the others to the next operation
+  Join,     // other lanes wait at or before this label
+  Yield,    // the budget of backward branches is spent, or the code asked to sleep
+  Barrier,  // arrived at a block barrier
+  Sync,     // arrived at a warp-level rendezvous that other lanes have yet to reach
+  Exited,   // the lanes of `Warp::taken` are done
+  Call,
+  Return,
+  Fault,
+};
+
+/// Runs the operation and those after it, until something needs the scheduler. `r` is the frame: registers
+/// lie in it as 32 lanes side by side, predicates as one bit per lane.
+using Handler = Status (*)(const Op *op, uint8_t *r, Warp *w);
+
+enum MemorySpace : uint8_t { inGlobal, inShared, inLocal, inParam, inGeneric };
+
+constexpr uint32_t noRegister = 0xffffffffu;
+
+struct alignas(64) Op {
+  Handler fn;          // for a warp none of whose living lanes is elsewhere
+  Handler masked;      // for a part of the warp
+  uint32_t d, a, b, c; // byte offsets into the frame
+  int64_t imm;
+  union {
+    const Op *target;
+    const uint32_t *list; // offsets of a vector's registers
+    const void *data;
+  };
+  uint32_t e;           // a second result, or noRegister
+  uint32_t instruction; // index into the PTX function, for messages and counters
+  uint16_t slot;        // the operation's entry in the cache of address ranges
+  uint8_t n;            // elements of a vector, or a variant of the operation
+  uint8_t flags;        // MemoryFlags
+  uint8_t space;        // MemorySpace
+  uint8_t guard;        // the guard runs the next operation where the predicate is false
+};
+
+enum MemoryFlags : uint8_t { address32 = 1, storesData = 2, alwaysTrue = 4 };
+
+/// Generic addresses of what is not global memory carry the space in the top byte.
+constexpr uint64_t sharedWindow = 1ull << 56;
+constexpr uint64_t localWindow = 2ull << 56;
+constexpr uint64_t paramWindow = 3ull << 56;
+constexpr uint64_t codeWindow = 4ull << 56;
+
+struct Range {
+  uint64_t low, high; // addresses in [low, high) are allocated together
+};
+
+enum class FaultKind : uint32_t {
+  None,
+  IllegalAddress,
+  Misaligned,
+  IllegalInstruction,
+  Trap,
+  Deadlock,
+  Timeout,
+  InvalidProgram,
+  StackOverflow,
+  Assert
+};
+
+/// Executions of one basic block: by warps, and by their lanes.
+struct BlockCount {
+  uint64_t warps, lanes;
+};
+
+/// Filled only while counting.
+struct MemoryCount {
+  uint64_t globalLoadBytes, globalStoreBytes, globalLoadSectors, globalStoreSectors;
+  uint64_t sharedLoadBytes, sharedStoreBytes, sharedLoadWavefronts, sharedStoreWavefronts;
+  uint64_t localBytes, constBytes;
+};
+
+struct Warp {
+  uint32_t mask;       // lanes that run
+  uint32_t live;       // lanes that have not exited
+  int32_t budget;      // backward branches until the scheduler wants a word
+  uint32_t freeLabels; // labels to pass without looking for others to join
+  const Op *pc;        // where the run stopped
+  const Op *joinAt;    // the first operation at which other lanes of this frame wait
+  uint32_t taken;
+  uint32_t barrierId, barrierCount; // of a Barrier stop
+  uint8_t *frame;
+  uint8_t *shared;
+  uint64_t sharedSize;
+  uint8_t *local;
+  uint64_t localStride; // bytes of local memory per lane
+  uint64_t localBase;   // of the running frame
+  const uint8_t *params;
+  uint64_t paramSize;
+  Range *ranges;
+  BlockCount *blockCounts;
+  MemoryCount *memory;
+  void *runner;      // the BlockRunner this warp belongs to
+  uint32_t initial;  // lanes that the block started with
+  uint32_t index;    // in the block
+  uint32_t arrivals; // cp.async and similar: unused while copies are immediate
+  alignas(64) uint32_t tid[3][warpSize];
+};
+
+struct HandlerEntry {
+  const char *name;
+  Handler fn;
+  const char *
+      result; // how the handler's result is merged under a mask: "2" "4" "8" "16" "p" or "" (it looks itself)
+};
+
+/// The handlers of one instruction set.
+struct HandlerTable {
+  const HandlerEntry *entries;
+  size_t count;
+  const char *isa;
+};
+
+HandlerTable handlersBaseline();
+HandlerTable handlersAvx2();
+HandlerTable handlersAvx512();
+HandlerTable handlersOfWarps();
+
+// --- called by handlers, compiled for every machine ---
+
+/// Records the fault in the block's runner and returns Status::Fault.
+Status raiseFault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
+/// The allocation that holds [low, high), put into the operation's cache slot; false if there is none.
+bool findRange(Warp *w, const Op *op, uint64_t low, uint64_t high);
+/// Adds one access to the counters. `addresses` are the host's; `bytes` per lane.
+void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes);
+
+} // namespace joule::vgpu

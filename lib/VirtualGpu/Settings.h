@@ -1,0 +1,19 @@
+// What the user may set. The environment is read here and nowhere else.
+#pragma once
+
+#include <string>
+
+namespace joule::vgpu {
+
+struct Settings {
+  unsigned threads = 1;
+  std::string device = "a100";
+  bool count = false;
+  double timeLimitSeconds = 0;
+  std::string instructionSet; // "avx2" or "baseline" to use less than the machine has
+};
+
+/// From JOULE_VGPU_THREADS, JOULE_VGPU_DEVICE, JOULE_VGPU_COUNT, JOULE_VGPU_TIME_LIMIT and JOULE_VGPU_ISA.
+Settings settingsFromEnvironment();
+
+} // namespace joule::vgpu

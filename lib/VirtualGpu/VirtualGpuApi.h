@@ -1,0 +1,51 @@
+// What the virtual driver offers beyond CUDA's functions. All of it is reached through the library's one
+// exported symbol, `joule_vgpu_get_proc_address`, by the names below.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+/// Returns a function of CUDA's driver interface, or one of those below; null for a name it does not know.
+typedef void *(*JouleVgpuGetProcAddress)(const char *name);
+
+/// `jouleVgpuIdentity`: says that this is the virtual driver and not a GPU's. A static text.
+typedef const char *(*JouleVgpuIdentity)(void);
+
+struct JouleVgpuOptions {
+  uint32_t size;           // sizeof(JouleVgpuOptions)
+  uint32_t threads;        // workers of a launch; 0: as before; 1: blocks in order
+  const char *device;      // "a100", "h100", "t4", "l4"; null: as before. Only before cuInit
+  uint32_t count;          // 1: count from here on; 0: do not
+  double timeLimitSeconds; // of one launch; 0: none
+};
+/// `jouleVgpuSetOptions`: returns 0, or 1 if an option is not valid.
+typedef int (*JouleVgpuSetOptions)(const JouleVgpuOptions *options);
+
+enum { jouleVgpuInstructionClasses = 22 };
+
+struct JouleVgpuCounters {
+  uint32_t size; // sizeof(JouleVgpuCounters), set by the caller
+  uint32_t classes;
+  uint64_t launches;
+  uint64_t warpInstructions[jouleVgpuInstructionClasses];
+  uint64_t threadInstructions[jouleVgpuInstructionClasses];
+  uint64_t globalLoadBytes, globalStoreBytes, globalLoadSectors, globalStoreSectors;
+  uint64_t sharedLoadBytes, sharedStoreBytes, sharedLoadWavefronts, sharedStoreWavefronts;
+  uint64_t localBytes, constBytes;
+};
+/// `jouleVgpuReadCounters`: of one kernel by name, or of all with null. Returns 0, or 1 if nothing was
+/// counted.
+typedef int (*JouleVgpuReadCounters)(const char *kernel, JouleVgpuCounters *counters);
+/// `jouleVgpuResetCounters`
+typedef void (*JouleVgpuResetCounters)(void);
+/// `jouleVgpuCounterName`: of an instruction class; null past the last.
+typedef const char *(*JouleVgpuCounterName)(uint32_t instructionClass);
+/// `jouleVgpuLastError`: the text of the calling thread's last failure: kernel, line, block, thread, address.
+typedef const char *(*JouleVgpuLastError)(void);
+/// `jouleVgpuInterrupt`: running launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0 takes it back.
+typedef void (*JouleVgpuInterrupt)(int on);
+/// `jouleVgpuInstructionSet`: "avx512", "avx2" or "baseline".
+typedef const char *(*JouleVgpuInstructionSet)(void);
+
+} // extern "C"
