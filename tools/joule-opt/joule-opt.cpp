@@ -5,6 +5,9 @@
 #include "dialects/Tile/TileDialect.h"
 #include "passes/Nn/Passes.h"
 #include "passes/NnToPlan/Passes.h"
+#include "passes/NnToTile/Passes.h"
+#include "passes/Tile/Passes.h"
+#include "passes/TileToNvvm/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
@@ -14,6 +17,9 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   joule::registerNnPasses();
   joule::registerNnToPlanPasses();
+  joule::registerTilePasses();
+  joule::registerNnToTilePasses();
+  joule::registerTileToNvvmPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect, joule::plan::PlanDialect, joule::tile::TileDialect>();

@@ -1,0 +1,11 @@
+// Loads and stores of a kernel's buffers as accesses through pointers.
+#pragma once
+
+#include "dialects/Tile/TileDialect.h"
+
+namespace joule {
+
+/// Replaces every `tile.load` and `tile.store` under `function`, whose buffers have become pointers.
+void lowerAccesses(mlir::Operation *function, const mlir::IRMapping &pointers);
+
+} // namespace joule
