@@ -54,7 +54,9 @@ Value ElementBuilder::isInside(Value a, Value size) {
 
 Value ElementBuilder::both(Value a, Value b) { return make<arith::AndIOp>(a, b); }
 Value ElementBuilder::either(Value a, Value b) { return make<arith::OrIOp>(a, b); }
-Value ElementBuilder::select(Value condition, Value a, Value b) { return make<arith::SelectOp>(condition, a, b); }
+Value ElementBuilder::select(Value condition, Value a, Value b) {
+  return make<arith::SelectOp>(condition, a, b);
+}
 
 SmallVector<Value> ElementBuilder::loops(ArrayRef<Value> counts, ValueRange state, Body body) {
   SmallVector<Value> at;
@@ -68,8 +70,8 @@ SmallVector<Value> ElementBuilder::loops(ArrayRef<Value> counts, ValueRange stat
       at.pop_back();
       return results;
     }
-    // The loop stands in its block before its body is written, so that what the body need not repeat can be put
-    // in front of it.
+    // The loop stands in its block before its body is written, so that what the body need not repeat can be
+    // put in front of it.
     auto loop = builder.create<scf::ForOp>(loc, index(0), counts[depth], index(1), state);
     OpBuilder::InsertionGuard guard(builder);
     if (!loop.getBody()->empty())

@@ -42,7 +42,8 @@ public:
   mlir::Value either(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
-  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange at, mlir::ValueRange state)>;
+  using Body =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange at, mlir::ValueRange state)>;
   /// Nested loops over `[0, counts[d])`, the last one innermost, that carry `state`.
   llvm::SmallVector<mlir::Value> loops(mlir::ArrayRef<mlir::Value> counts, mlir::ValueRange state, Body body);
 
@@ -55,8 +56,8 @@ public:
   mlir::Value neutral(Combiner combiner, mlir::Type type);
   mlir::Value combine(Combiner combiner, mlir::Value a, mlir::Value b);
 
-  /// `value`, from a gather's indices, as an index into `size` elements: negative ones count from the end, those
-  /// outside are clamped.
+  /// `value`, from a gather's indices, as an index into `size` elements: negative ones count from the end,
+  /// those outside are clamped.
   mlir::Value gatherIndex(mlir::Value value, mlir::Value size);
 };
 

@@ -8,8 +8,8 @@
 
 namespace joule::nn {
 
-/// Gives scalar code for elements of tensors, wherever they come from: memory, or the definition of the op that
-/// makes them. A kernel emitter implements it; ops only call it, with the builder it was made with.
+/// Gives scalar code for elements of tensors, wherever they come from: memory, or the definition of the op
+/// that makes them. A kernel emitter implements it; ops only call it, with the builder it was made with.
 class ElementSource {
 public:
   virtual ~ElementSource() = default;
@@ -29,9 +29,9 @@ public:
   /// The inverse: the indices of the element of `tensor` at row-major `position`.
   virtual llvm::SmallVector<mlir::Value> coordinates(mlir::Value tensor, mlir::Value position) = 0;
 
-  /// A value on the way to elements of `tensor` that many of them have in common, such as a row's maximum: the one
-  /// numbered `part` that depends on `indices` alone. `emit` writes its code, once for equal indices, outside of the
-  /// loops that do not change them.
+  /// A value on the way to elements of `tensor` that many of them have in common, such as a row's maximum:
+  /// the one numbered `part` that depends on `indices` alone. `emit` writes its code, once for equal indices,
+  /// outside of the loops that do not change them.
   virtual mlir::Value shared(mlir::Value tensor, unsigned part, mlir::ValueRange indices,
                              llvm::function_ref<mlir::Value()> emit) = 0;
 };

@@ -32,7 +32,8 @@ Value clampToRange(ElementBuilder &code, Value value, Type type, CastRule rule) 
     value = code.make<arith::MaxSIOp>(value, code.integer(from, low.trunc(width)));
   if (high.slt(highest(width, rule.unsignedInput))) {
     Value bound = code.integer(from, high.trunc(width));
-    value = rule.unsignedInput ? code.make<arith::MinUIOp>(value, bound) : code.make<arith::MinSIOp>(value, bound);
+    value = rule.unsignedInput ? code.make<arith::MinUIOp>(value, bound)
+                               : code.make<arith::MinSIOp>(value, bound);
   }
   return value;
 }
@@ -59,7 +60,8 @@ Value floatToInteger(ElementBuilder &code, Value value, Type type, CastRule rule
   Value notHigh = code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, code.number(from, beyond));
   Value safe = code.select(code.both(aboveLow, notHigh), value, code.number(from, 0));
   Type wide = code.builder.getIntegerType(std::max(width, 32u));
-  Value whole = rule.unsignedResult ? code.make<arith::FPToUIOp>(wide, safe) : code.make<arith::FPToSIOp>(wide, safe);
+  Value whole =
+      rule.unsignedResult ? code.make<arith::FPToUIOp>(wide, safe) : code.make<arith::FPToSIOp>(wide, safe);
   if (wide != type)
     whole = code.make<arith::TruncIOp>(type, whole);
   APInt low = rule.unsignedResult ? APInt::getZero(width) : APInt::getSignedMinValue(width);
@@ -69,18 +71,20 @@ Value floatToInteger(ElementBuilder &code, Value value, Type type, CastRule rule
   return code.select(fits, whole, edge);
 }
 
-/// f64 to f32 such that a second rounding, to a narrower type, gives what one rounding would: where digits are lost
-/// the last kept one is made odd.
+/// f64 to f32 such that a second rounding, to a narrower type, gives what one rounding would: where digits
+/// are lost the last kept one is made odd.
 Value roundToOdd(ElementBuilder &code, Value value) {
   Type f32 = code.builder.getF32Type(), i32 = code.builder.getI32Type();
   Value rounded = code.make<arith::TruncFOp>(f32, value);
   Value back = code.make<arith::ExtFOp>(value.getType(), rounded);
   Value bits = code.make<arith::BitcastOp>(i32, rounded), one = code.number(i32, 1);
-  Value isEven = code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, code.both(bits, one), code.number(i32, 0));
+  Value isEven =
+      code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, code.both(bits, one), code.number(i32, 0));
   Value isInexact = code.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
   // Away from zero or toward it, in the bits' own order.
   Value tooSmall = code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, back, value);
-  Value isNegative = code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, code.number(value.getType(), 0));
+  Value isNegative =
+      code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, code.number(value.getType(), 0));
   Value away = code.make<arith::CmpIOp>(arith::CmpIPredicate::ne, tooSmall, isNegative);
   Value odd = code.select(away, code.add(bits, one), code.sub(bits, one));
   bits = code.select(code.both(isEven, isInexact), odd, bits);
@@ -102,7 +106,8 @@ Value floatToFloat(ElementBuilder &code, Value value, Type type) {
 
 Value integerToFloat(ElementBuilder &code, Value value, Type type, CastRule rule) {
   Type wide = computeTypeOf(type);
-  value = rule.unsignedInput ? code.make<arith::UIToFPOp>(wide, value) : code.make<arith::SIToFPOp>(wide, value);
+  value =
+      rule.unsignedInput ? code.make<arith::UIToFPOp>(wide, value) : code.make<arith::SIToFPOp>(wide, value);
   return floatToFloat(code, value, type);
 }
 
@@ -139,7 +144,8 @@ Value joule::nn::castNumber(ElementBuilder &code, Value value, Type type, CastRu
   return integerToInteger(code, value, type, rule);
 }
 
-Value CastOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value CastOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                          ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   CastRule rule{getSaturate(), getUnsignedInput(), getUnsignedResult()};
   Type type = cast<RankedTensorType>(getResult().getType()).getElementType();

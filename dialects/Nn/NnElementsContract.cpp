@@ -77,7 +77,8 @@ Value ContractOp::emitElement(OpBuilder &builder, Location loc, ElementSource &s
 
 namespace {
 
-/// A window position of a convolution along one spatial dimension: where in the input it lies and whether it does.
+/// A window position of a convolution along one spatial dimension: where in the input it lies and whether it
+/// does.
 struct Tap {
   Value at;
   Value inside;
@@ -118,7 +119,8 @@ Value firstChannel(ElementBuilder &code, ConvOp op, Value k) {
 
 } // namespace
 
-Value ConvOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value ConvOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                          ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   unsigned spatial = indices.size() - 2;
   Products products = Products::of(code, elementOf(getInput()), elementOf(getResult()), getPrecision(),
@@ -140,9 +142,11 @@ Value ConvOp::emitElement(OpBuilder &builder, Location loc, ElementSource &sourc
         inside = code.both(inside, tap.inside);
     }
     auto take = [&]() -> SmallVector<Value> {
-      return {products.addTo(state.front(), source.element(getInput(), at), source.element(getFilter(), filterAt))};
+      return {products.addTo(state.front(), source.element(getInput(), at),
+                             source.element(getFilter(), filterAt))};
     };
-    return code.choose(inside, products.accumulate, take, [&]() -> SmallVector<Value> { return {state.front()}; });
+    return code.choose(inside, products.accumulate, take,
+                       [&]() -> SmallVector<Value> { return {state.front()}; });
   };
   Value sum = code.loops(counts, code.number(products.accumulate, 0), addTap).front();
   return castNumber(code, sum, elementOf(getResult()));

@@ -38,7 +38,8 @@ Value BroadcastOp::emitElement(OpBuilder &builder, Location loc, ElementSource &
     } else if (!ShapedType::isDynamic(size) || result.getDimSize(target) == 1) {
       at.push_back(indices[target]);
     } else {
-      Value isOne = code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, source.size(getInput(), dim), code.index(1));
+      Value isOne =
+          code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, source.size(getInput(), dim), code.index(1));
       at.push_back(code.select(isOne, code.index(0), indices[target]));
     }
   }
@@ -58,7 +59,8 @@ Value TransposeOp::emitElement(OpBuilder &builder, Location loc, ElementSource &
   return source.element(getInput(), at);
 }
 
-Value SliceOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value SliceOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                           ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   SmallVector<Value> at = mixed(code, getStaticOffsets(), getOffsets());
   for (auto [offset, index, stride] : llvm::zip(at, indices, getStrides()))
@@ -79,13 +81,15 @@ Value reflect(ElementBuilder &code, Value at, Value size) {
 
 } // namespace
 
-Value PadOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value PadOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                         ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   RankedTensorType input = typeOf(getInput()), result = typeOf(getResult());
   SmallVector<Value> at = mixed(code, getLow(), getLows());
   Value inside = code.number(builder.getI1Type(), 1);
   for (unsigned dim = 0; dim < at.size(); ++dim) {
-    bool unpadded = getLow()[dim] == 0 && !input.isDynamicDim(dim) && input.getDimSize(dim) == result.getDimSize(dim);
+    bool unpadded =
+        getLow()[dim] == 0 && !input.isDynamicDim(dim) && input.getDimSize(dim) == result.getDimSize(dim);
     at[dim] = code.sub(indices[dim], at[dim]);
     if (unpadded)
       continue;
@@ -110,7 +114,8 @@ Value PadOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source
   return code.choose(inside, result.getElementType(), take, fill).front();
 }
 
-Value ConcatOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value ConcatOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                            ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   Type element = typeOf(getResult()).getElementType();
   std::function<SmallVector<Value>(unsigned, Value)> takeFrom = [&](unsigned number, Value index) {
@@ -127,13 +132,15 @@ Value ConcatOp::emitElement(OpBuilder &builder, Location loc, ElementSource &sou
   return takeFrom(0, indices[getAxis()]).front();
 }
 
-Value IotaOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value IotaOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                          ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   Value count = code.make<arith::IndexCastOp>(builder.getI64Type(), indices[getDimension()]);
   return castNumber(code, count, typeOf(getResult()).getElementType());
 }
 
-Value GatherOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value GatherOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                            ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   unsigned axis = getAxis(), rank = typeOf(getIndices()).getRank();
   Value index = source.element(getIndices(), indices.slice(axis, rank));

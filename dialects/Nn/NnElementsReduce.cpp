@@ -72,17 +72,21 @@ Type accumulateTypeOf(Type element, std::optional<PrecisionAttr> precision) {
 
 } // namespace
 
-Value ReduceOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value ReduceOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                            ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   Type element = elementOf(getInput());
   Fibre fibre = Fibre::fromRest(code, getInput(), getAxes(), indices);
-  Value sum = fibre.reduce(getCombiner(), accumulateTypeOf(element, getPrecision()), [](Value x) { return x; });
+  Value sum =
+      fibre.reduce(getCombiner(), accumulateTypeOf(element, getPrecision()), [](Value x) { return x; });
   return castNumber(code, sum, element);
 }
 
 namespace {
 
-bool isUnsigned(Combiner combiner) { return combiner == Combiner::UnsignedMax || combiner == Combiner::UnsignedMin; }
+bool isUnsigned(Combiner combiner) {
+  return combiner == Combiner::UnsignedMax || combiner == Combiner::UnsignedMin;
+}
 bool isMax(Combiner combiner) { return combiner == Combiner::Max || combiner == Combiner::UnsignedMax; }
 
 /// Whether `x` takes the place of `best`; an equal one does where `orEqual`. NaN beats everything but NaN.

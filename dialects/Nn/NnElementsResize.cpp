@@ -10,8 +10,8 @@ using namespace joule::nn;
 
 namespace {
 
-/// Coordinates are computed in f64: in f32 a quotient that should lie just beside a whole number may hit it, and
-/// `nearest` then takes another element.
+/// Coordinates are computed in f64: in f32 a quotient that should lie just beside a whole number may hit it,
+/// and `nearest` then takes another element.
 struct Real {
   ElementBuilder &code;
   Type f64 = code.builder.getF64Type();
@@ -38,8 +38,8 @@ struct Real {
 
 /// One dimension of a resize at one output coordinate.
 struct Dimension {
-  /// The taps lie at `base + first + n`, `n` below `count`, `base` the whole number left of the coordinate (never the
-  /// coordinate itself: `ratio`, its distance to the base, is in (0, 1]).
+  /// The taps lie at `base + first + n`, `n` below `count`, `base` the whole number left of the coordinate
+  /// (never the coordinate itself: `ratio`, its distance to the base, is in (0, 1]).
   Value base, first, count;
   Value ratio;
   /// What distances are shrunk by: below 1 where an antialiasing filter is widened.
@@ -76,7 +76,8 @@ public:
       Value constant = code.number(code.builder.getF32Type(), op.getExtrapolation().convertToFloat());
       return {castNumber(code, constant, type)};
     };
-    return code.choose(outside, type, extrapolate, [&]() -> SmallVector<Value> { return {sample(type)}; }).front();
+    return code.choose(outside, type, extrapolate, [&]() -> SmallVector<Value> { return {sample(type)}; })
+        .front();
   }
 
 private:
@@ -98,7 +99,8 @@ private:
 
   /// Whether every coordinate is its own image, as constants show.
   bool isUnchanged(unsigned dim) {
-    auto input = cast<RankedTensorType>(op.getInput().getType()), result = cast<RankedTensorType>(op.getType());
+    auto input = cast<RankedTensorType>(op.getInput().getType()),
+         result = cast<RankedTensorType>(op.getType());
     if (op.getCoordinate() == CoordinateMode::TfCropAndResize || input.isDynamicDim(dim) ||
         input.getDimSize(dim) != result.getDimSize(dim))
       return false;
@@ -253,7 +255,8 @@ private:
 
 } // namespace
 
-Value ResizeOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value ResizeOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                            ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   return Resize(code, *this).element(indices);
 }

@@ -10,8 +10,8 @@ namespace {
 
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
-/// Runs over the window positions of `op` at `indices` that lie inside the input. `visit` gets the input's indices
-/// and the state, and gives the next state.
+/// Runs over the window positions of `op` at `indices` that lie inside the input. `visit` gets the input's
+/// indices and the state, and gives the next state.
 template <typename Op>
 SmallVector<Value> slide(ElementBuilder &code, Op op, ValueRange indices, ValueRange state,
                          ElementBuilder::Body visit) {
@@ -28,13 +28,15 @@ SmallVector<Value> slide(ElementBuilder &code, Op op, ValueRange indices, ValueR
       inside = code.both(inside, code.isInside(at.back(), code.source.size(op.getInput(), dim + 2)));
     }
     return code.choose(
-        inside, state.getTypes(), [&] { return visit(at, state); }, [&] { return SmallVector<Value>(state); });
+        inside, state.getTypes(), [&] { return visit(at, state); },
+        [&] { return SmallVector<Value>(state); });
   });
 }
 
 } // namespace
 
-Value PoolOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned, ValueRange indices) {
+Value PoolOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
+                          ValueRange indices) {
   ElementBuilder code{builder, loc, source};
   Type type = defaultAccumulateType(elementOf(getInput()));
   auto visit = [&](ValueRange at, ValueRange state) -> SmallVector<Value> {

@@ -108,15 +108,18 @@ Value joule::nn::decodeSmallFloat(ElementBuilder &code, Value value) {
   unsigned signBit = 1u << (format->width - 1);
   Value all = loadBits(code, value);
   Value magnitude = code.make<arith::AndIOp>(all, bits.number(signBit - 1));
-  // With its fraction moved to f32's place the magnitude is the number times a power of two, subnormals included.
+  // With its fraction moved to f32's place the magnitude is the number times a power of two, subnormals
+  // included.
   Value scaled = bits.asFloat(bits.left(magnitude, 23 - format->fractionBits));
   scaled = code.make<arith::MulFOp>(scaled, code.number(bits.f32, std::ldexp(1.0, 127 - format->bias)));
   Value wide = bits.asBits(scaled);
   if (format->infinity >= 0)
-    wide = code.select(bits.test(arith::CmpIPredicate::eq, magnitude, format->infinity), bits.number(0x7f800000), wide);
+    wide = code.select(bits.test(arith::CmpIPredicate::eq, magnitude, format->infinity),
+                       bits.number(0x7f800000), wide);
   if (format->nan >= 0 && !format->nanIsMinusZero) {
     uint32_t firstNan = format->infinity >= 0 ? format->infinity + 1 : format->nan;
-    wide = code.select(bits.test(arith::CmpIPredicate::uge, magnitude, firstNan), bits.number(quietNan), wide);
+    wide =
+        code.select(bits.test(arith::CmpIPredicate::uge, magnitude, firstNan), bits.number(quietNan), wide);
   }
   Value sign = bits.left(code.make<arith::AndIOp>(all, bits.number(signBit)), 32 - format->width);
   wide = code.make<arith::OrIOp>(wide, sign);
@@ -137,7 +140,8 @@ Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type, 
   // Normal numbers: round away the low bits, then move the exponent to its new bias.
   Value lastKept = code.make<arith::AndIOp>(bits.right(magnitude, dropped), bits.number(1));
   Value rounded = code.add(code.add(magnitude, bits.number((1u << (dropped - 1)) - 1)), lastKept);
-  Value normal = code.sub(bits.right(rounded, dropped), bits.number((127 - format->bias) << format->fractionBits));
+  Value normal =
+      code.sub(bits.right(rounded, dropped), bits.number((127 - format->bias) << format->fractionBits));
 
   // Subnormals: adding a number whose last digit is theirs lets the adder round.
   double unit = std::ldexp(1.0, 23 + 1 - format->bias - static_cast<int>(format->fractionBits));
@@ -155,7 +159,8 @@ Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type, 
   result = code.select(isOver, bits.number(overflow), result);
   result = code.select(isNan, bits.number(format->nan < 0 ? format->greatest : format->nan), result);
 
-  Value sign = code.make<arith::AndIOp>(bits.right(all, 32 - format->width), bits.number(1u << (format->width - 1)));
+  Value sign =
+      code.make<arith::AndIOp>(bits.right(all, 32 - format->width), bits.number(1u << (format->width - 1)));
   if (format->nanIsMinusZero) // There is no minus zero to give, and NaN has its sign set.
     sign = code.select(bits.test(arith::CmpIPredicate::eq, result, 0), bits.number(0), sign);
   return storeBits(code, code.make<arith::OrIOp>(result, sign), type);

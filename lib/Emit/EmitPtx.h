@@ -45,11 +45,12 @@ struct KernelCode {
 /// Loads what `translateKernel` needs into `context`. Call it once, before.
 void prepareForEmission(mlir::MLIRContext &context);
 
-/// Lowers a copy of `kernel`, which `nn-to-tile` has written, to LLVM IR. Errors are reported on `kernel`. Kernels of
-/// one MLIR context are translated one after the other.
+/// Lowers a copy of `kernel`, which `nn-to-tile` has written, to LLVM IR. Errors are reported on `kernel`.
+/// Kernels of one MLIR context are translated one after the other.
 mlir::FailureOr<TranslatedKernel> translateKernel(tile::KernelOp kernel);
 
-/// Optimises a kernel and writes its PTX for `target`, such as "sm_80". Safe to call for many kernels at once.
+/// Optimises a kernel and writes its PTX for `target`, such as "sm_80". Safe to call for many kernels at
+/// once.
 llvm::Expected<KernelCode> generatePtx(TranslatedKernel kernel, llvm::StringRef target);
 
 /// Both steps for one kernel.

@@ -24,16 +24,17 @@ namespace {
 
 struct Target {
   llvm::StringLiteral name;
-  /// What the code generator is told; it knows nothing newer than sm_90a, whose plain form newer GPUs run too.
+  /// What the code generator is told; it knows nothing newer than sm_90a, whose plain form newer GPUs run
+  /// too.
   llvm::StringLiteral processor;
   llvm::StringLiteral version;
 };
 
 const Target targets[] = {
-    {"sm_75", "sm_75", "+ptx78"},   {"sm_80", "sm_80", "+ptx78"},   {"sm_86", "sm_86", "+ptx78"},
-    {"sm_87", "sm_87", "+ptx78"},   {"sm_89", "sm_89", "+ptx78"},   {"sm_90", "sm_90", "+ptx80"},
-    {"sm_90a", "sm_90a", "+ptx80"}, {"sm_100", "sm_90", "+ptx80"},  {"sm_103", "sm_90", "+ptx80"},
-    {"sm_110", "sm_90", "+ptx80"},  {"sm_120", "sm_90", "+ptx80"},  {"sm_121", "sm_90", "+ptx80"},
+    {"sm_75", "sm_75", "+ptx78"},   {"sm_80", "sm_80", "+ptx78"},  {"sm_86", "sm_86", "+ptx78"},
+    {"sm_87", "sm_87", "+ptx78"},   {"sm_89", "sm_89", "+ptx78"},  {"sm_90", "sm_90", "+ptx80"},
+    {"sm_90a", "sm_90a", "+ptx80"}, {"sm_100", "sm_90", "+ptx80"}, {"sm_103", "sm_90", "+ptx80"},
+    {"sm_110", "sm_90", "+ptx80"},  {"sm_120", "sm_90", "+ptx80"}, {"sm_121", "sm_90", "+ptx80"},
 };
 
 const Target *findTarget(llvm::StringRef name) {
@@ -57,8 +58,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Target 
   if (!backEnd)
     return error("this LLVM cannot write PTX: " + message);
   return std::unique_ptr<llvm::TargetMachine>(
-      backEnd->createTargetMachine(triple, target.processor, target.version, llvm::TargetOptions(), std::nullopt,
-                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      backEnd->createTargetMachine(triple, target.processor, target.version, llvm::TargetOptions(),
+                                   std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 void optimise(llvm::Module &module, llvm::TargetMachine &machine) {

@@ -71,8 +71,8 @@ KernelElements::Key KernelElements::positionKey(Value tensor, ValueRange indices
   return key;
 }
 
-/// What `memory` holds for `key`, if it can be used at the insertion point. Code is only ever appended, so a value
-/// whose block is around the insertion point stands before it.
+/// What `memory` holds for `key`, if it can be used at the insertion point. Code is only ever appended, so a
+/// value whose block is around the insertion point stands before it.
 Value KernelElements::recall(const std::map<Key, Value> &memory, const Key &key) {
   auto found = memory.find(key);
   if (found == memory.end())
@@ -187,7 +187,8 @@ Value KernelElements::define(Value tensor, ValueRange indices) {
     return reader->second(indices);
   Type elementType = cast<RankedTensorType>(tensor.getType()).getElementType();
   if (auto argument = dyn_cast<BlockArgument>(tensor))
-    return builder.create<tile::LoadOp>(tensor.getLoc(), elementType, this->argument(argument), position(tensor, indices));
+    return builder.create<tile::LoadOp>(tensor.getLoc(), elementType, this->argument(argument),
+                                        position(tensor, indices));
   return defineByOp(cast<OpResult>(tensor), indices);
 }
 
@@ -210,7 +211,8 @@ Value KernelElements::defineByOp(OpResult tensor, ValueRange indices) {
   if (nn::isPointwise(op)) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isa<RankedTensorType>(operand.getType()) ? element(operand, indices) : scalar(operand));
+      operands.push_back(isa<RankedTensorType>(operand.getType()) ? element(operand, indices)
+                                                                  : scalar(operand));
     nn::ElementBuilder code{builder, op->getLoc(), *this};
     return emitPointwise(code, op, operands);
   }
@@ -238,7 +240,8 @@ Value KernelElements::constant(Operation *op, Attribute value, ValueRange indice
   auto elements = dyn_cast<ElementsAttr>(value);
   const int64_t most = 64;
   if (!elements || !type.isIntOrFloat() || (!elements.isSplat() && elements.getNumElements() > most))
-    return fail(op, type, "is no small constant of a builtin type, which is all that can stand inside a kernel");
+    return fail(op, type,
+                "is no small constant of a builtin type, which is all that can stand inside a kernel");
   auto write = [&](Attribute element) -> Value {
     return builder.create<arith::ConstantOp>(op->getLoc(), cast<TypedAttr>(element));
   };

@@ -8,13 +8,13 @@
 
 namespace joule {
 
-/// The element source of one kernel. It writes code into the kernel's new block, while the old block, which holds the
-/// nn ops, still stands.
+/// The element source of one kernel. It writes code into the kernel's new block, while the old block, which
+/// holds the nn ops, still stands.
 ///
-/// What has been written is remembered by what it computes: the tensor and the values of its indices, where two index
-/// values count as one if they are computed alike. So a chain of diamonds stays linear. A remembered value is used
-/// only where it is in scope. An element that does not depend on a loop is written in front of it, so that a row's
-/// sum inside a loop over that row costs once.
+/// What has been written is remembered by what it computes: the tensor and the values of its indices, where
+/// two index values count as one if they are computed alike. So a chain of diamonds stays linear. A
+/// remembered value is used only where it is in scope. An element that does not depend on a loop is written
+/// in front of it, so that a row's sum inside a loop over that row costs once.
 class KernelElements : public nn::ElementSource {
 public:
   KernelElements(mlir::OpBuilder &builder, mlir::Block &newBody) : builder(builder), newBody(newBody) {}

@@ -5,8 +5,8 @@
 
 namespace joule {
 
-/// One kernel while it is being written. `builder` stands at the end of the kernel's new body, whose arguments are
-/// the old ones (a buffer for each tensor) and a buffer per result.
+/// One kernel while it is being written. `builder` stands at the end of the kernel's new body, whose
+/// arguments are the old ones (a buffer for each tensor) and a buffer per result.
 struct KernelWriter {
   tile::KernelOp kernel;
   tile::ScheduleAttr schedule;
@@ -31,8 +31,8 @@ struct KernelWriter {
   void storeResults(mlir::ValueRange indices, mlir::Value position);
 };
 
-/// The number of blocks of a launch. Written for the host: `builder` stands in the kernel's grid region, `size` gives
-/// the sizes of tensors of the old body there.
+/// The number of blocks of a launch. Written for the host: `builder` stands in the kernel's grid region,
+/// `size` gives the sizes of tensors of the old body there.
 struct GridWriter {
   tile::KernelOp kernel;
   tile::ScheduleAttr schedule;

@@ -8,7 +8,8 @@ const KernelFamily *joule::findFamily(StringRef name) {
   static const KernelFamily families[] = {
       {"map", emitMap, gridOfMap},
   };
-  const auto *found = llvm::find_if(families, [&](const KernelFamily &family) { return family.name == name; });
+  const auto *found =
+      llvm::find_if(families, [&](const KernelFamily &family) { return family.name == name; });
   return found == std::end(families) ? nullptr : found;
 }
 
@@ -23,8 +24,8 @@ void KernelWriter::storeResults(ValueRange indices, Value position) {
   SmallVector<Value> values;
   for (Value result : results) {
     bool sameShape = haveSameSizes(result, results.front());
-    values.push_back(
-        elements.element(result, sameShape ? SmallVector<Value>(indices) : elements.coordinates(result, position)));
+    values.push_back(elements.element(result, sameShape ? SmallVector<Value>(indices)
+                                                        : elements.coordinates(result, position)));
   }
   for (auto [value, buffer] : llvm::zip(values, buffers))
     builder.create<tile::StoreOp>(loc, value, buffer, position);

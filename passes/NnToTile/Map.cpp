@@ -2,8 +2,8 @@
 //
 //   block b, thread t, n elements a thread:  elements (b * threads + t) * n … + n
 //
-// Consecutive elements of one thread become one wide access where the memory allows. This form exists for every
-// element definition; a reduction in it runs serially in its thread.
+// Consecutive elements of one thread become one wide access where the memory allows. This form exists for
+// every element definition; a reduction in it runs serially in its thread.
 #include "passes/NnToTile/Families.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,19 +49,21 @@ LogicalResult joule::emitMap(KernelWriter &writer) {
   auto singly = [&] {
     for (int64_t number = 0; number < perThread; ++number) {
       Value position = code.add(first, number);
-      guard(isBelow(position), [&] { storeElements(writer, position, 1); }, [] {});
+      guard(
+          isBelow(position), [&] { storeElements(writer, position, 1); }, [] {});
     }
   };
   if (perThread == 1)
     singly();
   else
-    guard(isBelow(code.add(first, perThread - 1)), [&] { storeElements(writer, first, perThread); }, singly);
+    guard(
+        isBelow(code.add(first, perThread - 1)), [&] { storeElements(writer, first, perThread); }, singly);
   return success();
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfMap(GridWriter &writer) {
   int64_t perBlock = writer.schedule.getThreads() * elementsPerThread(writer.schedule);
-  Value blocks = writer.builder.createOrFold<arith::CeilDivUIOp>(writer.loc, writer.count(writer.results.front()),
-                                                                 writer.index(perBlock));
+  Value blocks = writer.builder.createOrFold<arith::CeilDivUIOp>(
+      writer.loc, writer.count(writer.results.front()), writer.index(perBlock));
   return std::array<Value, 3>{blocks, writer.index(1), writer.index(1)};
 }

@@ -19,7 +19,8 @@ using namespace joule;
 
 namespace {
 
-/// Adds the body that will hold the threads' work, behind the old one. Its arguments stand where the old ones do.
+/// Adds the body that will hold the threads' work, behind the old one. Its arguments stand where the old ones
+/// do.
 Block &addBody(tile::KernelOp kernel, nn::YieldOp yield) {
   Block &old = kernel.getBody().front(), &body = kernel.getBody().emplaceBlock();
   auto add = [&](Type type, Location loc) {
@@ -104,7 +105,8 @@ private:
     if (!family)
       return kernel.emitOpError() << "has a schedule of the unknown family '" << schedule.getFamily() << "'";
     if (schedule.getThreads() < 1 || schedule.getThreads() > 1024)
-      return kernel.emitOpError() << "has a schedule of " << schedule.getThreads() << " threads, not 1 to 1024";
+      return kernel.emitOpError() << "has a schedule of " << schedule.getThreads()
+                                  << " threads, not 1 to 1024";
     if (yield.getOutputs().empty())
       return kernel.emitOpError() << "has no result";
     return success();
@@ -114,8 +116,12 @@ private:
     Block &old = oldBody(), &body = addBody(kernel, yield);
     builder.setInsertionPointToEnd(&body);
     KernelElements elements(builder, body);
-    KernelWriter writer{kernel,   kernel.getScheduleAttr(),        kernel.getLoc(),
-                        builder,  elements,                        SmallVector<Value>(yield.getOutputs()),
+    KernelWriter writer{kernel,
+                        kernel.getScheduleAttr(),
+                        kernel.getLoc(),
+                        builder,
+                        elements,
+                        SmallVector<Value>(yield.getOutputs()),
                         llvm::to_vector_of<Value>(body.getArguments().drop_front(old.getNumArguments()))};
     if (failed(family->emit(writer)) || elements.hasFailed()) {
       body.erase();
@@ -137,7 +143,11 @@ private:
     builder.setInsertionPointToEnd(&grid);
     GridSizes sizes(builder, oldBody(), grid);
     bool known = true;
-    GridWriter writer{kernel, kernel.getScheduleAttr(), kernel.getLoc(), builder, yield.getOutputs(),
+    GridWriter writer{kernel,
+                      kernel.getScheduleAttr(),
+                      kernel.getLoc(),
+                      builder,
+                      yield.getOutputs(),
                       [&](Value tensor, unsigned dim) {
                         Value size = sizes.size(tensor, dim);
                         known &= static_cast<bool>(size);

@@ -16,7 +16,8 @@ using P = arith::CmpIPredicate;
 
 /// `op` itself on scalars, its attributes kept.
 Value repeat(ElementBuilder &code, Operation *op, ArrayRef<Value> operands, Type type) {
-  Operation *copy = code.builder.create(code.loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
+  Operation *copy =
+      code.builder.create(code.loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
   return copy->getResult(0);
 }
 
@@ -50,7 +51,8 @@ Value emitShift(ElementBuilder &code, Operation *op, Value value, Value amount) 
   return isa<arith::ShRSIOp>(op) ? shifted : code.select(isWithin, shifted, code.number(type, 0));
 }
 
-/// base^exponent by squaring, as in integer arithmetic that wraps; negative exponents give 1 / base^-exponent.
+/// base^exponent by squaring, as in integer arithmetic that wraps; negative exponents give 1 /
+/// base^-exponent.
 Value emitIntegerPower(ElementBuilder &code, Value base, Value exponent) {
   Type type = base.getType();
   Value one = code.number(type, 1), zero = code.number(type, 0);

@@ -26,7 +26,7 @@ public:
   bool isDouble() const { return type.isF64(); }
   unsigned fractionBits() const { return isDouble() ? 52 : 23; }
   int64_t bias() const { return isDouble() ? 1023 : 127; }
-  mlir::IntegerType bits() const { return builder.getIntegerType(type.getWidth()); }
+  mlir::IntegerType bits() { return builder.getIntegerType(type.getWidth()); }
 
   template <typename Op, typename... Arguments> mlir::Value make(Arguments &&...arguments) {
     return builder.createOrFold<Op>(loc, std::forward<Arguments>(arguments)...);
@@ -52,7 +52,9 @@ public:
   mlir::Value withSignOf(mlir::Value a, mlir::Value sign) { return make<mlir::math::CopySignOp>(a, sign); }
 
   using P = mlir::arith::CmpFPredicate;
-  mlir::Value test(P predicate, mlir::Value a, mlir::Value b) { return make<mlir::arith::CmpFOp>(predicate, a, b); }
+  mlir::Value test(P predicate, mlir::Value a, mlir::Value b) {
+    return make<mlir::arith::CmpFOp>(predicate, a, b);
+  }
   mlir::Value isLess(mlir::Value a, double b) { return test(P::OLT, a, number(b)); }
   mlir::Value isGreater(mlir::Value a, double b) { return test(P::OGT, a, number(b)); }
   mlir::Value isEqual(mlir::Value a, double b) { return test(P::OEQ, a, number(b)); }

@@ -48,8 +48,8 @@ template <Value (*function)(Real &, Value, Value)> Value binary(OpBuilder &build
   return function(real, op->getOperand(0), op->getOperand(1));
 }
 
-/// f32 functions that are seldom used are computed in f64, where the same expansion errs by far less than half an
-/// ulp of f32.
+/// f32 functions that are seldom used are computed in f64, where the same expansion errs by far less than
+/// half an ulp of f32.
 template <Value (*function)(Real &, Value)> Value unaryInDouble(OpBuilder &builder, Operation *op) {
   if (!hasType(op, true, false))
     return unary<function>(builder, op);

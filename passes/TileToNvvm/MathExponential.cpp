@@ -32,7 +32,8 @@ Reduced reduceExp(Real &r, Value x) {
   return {r.fma(r.mul(rest, rest), curve, rest), n};
 }
 
-/// `x` where it is not so far out that its exponential overflows or vanishes for sure; NaN becomes a number, too.
+/// `x` where it is not so far out that its exponential overflows or vanishes for sure; NaN becomes a number,
+/// too.
 Value clampForExp(Real &r, Value x, double low, double high) {
   Value clamped = r.select(r.isGreater(x, low), x, r.number(low));
   return r.select(r.isLess(clamped, high), clamped, r.number(high));
@@ -88,7 +89,8 @@ Split splitForLog(Real &r, Value x) {
   x = r.select(isSmall, r.mul(x, std::ldexp(1.0, lift)), x);
   Value bits = r.toBits(x);
   int64_t rootOfHalf = r.isDouble() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-  Value exponent = r.make<arith::ShRSIOp>(r.subBits(bits, r.integer(rootOfHalf)), r.integer(r.fractionBits()));
+  Value exponent =
+      r.make<arith::ShRSIOp>(r.subBits(bits, r.integer(rootOfHalf)), r.integer(r.fractionBits()));
   Value one = r.fromBits(r.subBits(bits, r.make<arith::ShLIOp>(exponent, r.integer(r.fractionBits()))));
   Value e = r.fromInteger(exponent);
   return {r.sub(one, 1.0), r.select(isSmall, r.sub(e, static_cast<double>(lift)), e)};

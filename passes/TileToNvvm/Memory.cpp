@@ -42,7 +42,8 @@ struct Access {
   }
 
   Value address(Type type, Value at) {
-    return builder.create<LLVM::GEPOp>(loc, pointer.getType(), type, pointer, ValueRange{at}, /*inbounds=*/true);
+    return builder.create<LLVM::GEPOp>(loc, pointer.getType(), type, pointer, ValueRange{at},
+                                       /*inbounds=*/true);
   }
 
   // A packed element: its byte, and how far it is shifted there.
@@ -50,7 +51,8 @@ struct Access {
   bool isPacked() { return width() < 8 && !element.isInteger(1); }
   Value byteAddress() {
     unsigned perByteLog2 = llvm::Log2_32(8 / width());
-    return address(byte(), builder.create<arith::ShRUIOp>(loc, index, constant(index.getType(), perByteLog2)));
+    return address(byte(),
+                   builder.create<arith::ShRUIOp>(loc, index, constant(index.getType(), perByteLog2)));
   }
   Value shift() {
     Value within = builder.create<arith::AndIOp>(loc, index, constant(index.getType(), 8 / width() - 1));

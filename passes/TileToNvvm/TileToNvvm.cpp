@@ -7,6 +7,7 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -87,8 +88,9 @@ Value blockId(OpBuilder &builder, Location loc, gpu::Dimension dimension) {
 /// A shuffle of one 32-bit value within the first `width` lanes' groups.
 void lowerShuffle(gpu::ShuffleOp shuffle, OpBuilder &builder) {
   Location loc = shuffle.getLoc();
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) { return builder.create<arith::ConstantIntOp>(loc, value, 32).getResult(); };
+  auto constant = [&](int64_t value) {
+    return builder.create<arith::ConstantIntOp>(loc, value, 32).getResult();
+  };
   bool isUp = shuffle.getMode() == gpu::ShuffleMode::UP;
   // The segment's mask in the upper bits; the last lane reachable in the lower ones.
   Value segments = builder.create<arith::SubIOp>(loc, constant(32), shuffle.getWidth());
@@ -99,15 +101,15 @@ void lowerShuffle(gpu::ShuffleOp shuffle, OpBuilder &builder) {
                                   NVVM::ShflKind::idx};
   Type value = shuffle.getValue().getType();
   auto pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {value, builder.getI1Type()});
-  Value both = builder.create<NVVM::ShflOp>(loc, pair, constant(-1), shuffle.getValue(), shuffle.getOffset(), clamp,
-                                            kinds[static_cast<unsigned>(shuffle.getMode())], builder.getUnitAttr());
-  (void)i32;
+  Value both =
+      builder.create<NVVM::ShflOp>(loc, pair, constant(-1), shuffle.getValue(), shuffle.getOffset(), clamp,
+                                   kinds[static_cast<unsigned>(shuffle.getMode())], builder.getUnitAttr());
   shuffle.replaceAllUsesWith(ValueRange{builder.create<LLVM::ExtractValueOp>(loc, both, 0),
                                         builder.create<LLVM::ExtractValueOp>(loc, both, 1)});
 }
 
-/// Thread and block numbers, barriers and shuffles. Written here because upstream's patterns for them come with
-/// others that turn mathematics into library calls.
+/// Thread and block numbers, barriers and shuffles. Written here because upstream's patterns for them come
+/// with others that turn mathematics into library calls.
 LogicalResult lowerGpuOps(func::FuncOp function, ArrayRef<int64_t> block) {
   WalkResult result = function.walk([&](Operation *op) {
     if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
@@ -145,8 +147,8 @@ LogicalResult lowerGpuOps(func::FuncOp function, ArrayRef<int64_t> block) {
   return failure(result.wasInterrupted());
 }
 
-/// Index arithmetic does not overflow: the schedule's width suffices, as the host sees to. Saying so lets addresses
-/// of neighbouring elements be seen as such.
+/// Index arithmetic does not overflow: the schedule's width suffices, as the host sees to. Saying so lets
+/// addresses of neighbouring elements be seen as such.
 void markIndexArithmetic(func::FuncOp function) {
   auto noWrap = arith::IntegerOverflowFlagsAttr::get(function.getContext(), arith::IntegerOverflowFlags::nsw);
   function.walk([&](Operation *op) {
@@ -186,11 +188,22 @@ LogicalResult lowerToLlvm(gpu::GPUModuleOp module, int64_t indexBits) {
 LogicalResult removeCasts(gpu::GPUModuleOp module) {
   SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
-  SmallVector<UnrealizedConversionCastOp> remaining;
-  reconcileUnrealizedCasts(casts, &remaining);
-  if (remaining.empty())
-    return success();
-  return remaining.front().emitError() << "internal: a value was left between two types";
+  for (UnrealizedConversionCastOp cast : casts) {
+    Value source = cast.getOperand(0);
+    auto before = source.getDefiningOp<UnrealizedConversionCastOp>();
+    while (source.getType() != cast.getType(0) && before) {
+      source = before.getOperand(0);
+      before = source.getDefiningOp<UnrealizedConversionCastOp>();
+    }
+    if (source.getType() == cast.getType(0))
+      cast.getResult(0).replaceAllUsesWith(source);
+  }
+  for (UnrealizedConversionCastOp cast : llvm::reverse(casts)) {
+    if (!cast.use_empty())
+      return cast.emitError() << "internal: a value was left between two types";
+    cast.erase();
+  }
+  return success();
 }
 
 struct TileToNvvm : joule::impl::TileToNvvmBase<TileToNvvm> {

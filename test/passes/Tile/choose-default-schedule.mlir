@@ -1,0 +1,32 @@
+// RUN: joule-opt %s --choose-default-schedule | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @lacks_one
+// CHECK-SAME:    schedule = <family = "map", threads = 256, thread = [1]>
+tile.kernel @lacks_one nodes = ["n"] body {
+^bb0(%x: tensor<8xf32>):
+  nn.yield %x : tensor<8xf32>
+}
+
+// What the user or the tuner wrote stays.
+// CHECK-LABEL: tile.kernel @has_one
+// CHECK-SAME:    threads = 64
+tile.kernel @has_one nodes = ["n"] schedule = <family = "map", threads = 64> body {
+^bb0(%x: tensor<8xf32>):
+  nn.yield %x : tensor<8xf32>
+}
+
+// An op with a kernel of its own decides the family.
+// CHECK-LABEL: tile.kernel @special
+// CHECK-SAME:    family = "scatter_elements"
+tile.kernel @special nodes = ["n"] body {
+^bb0(%x: tensor<8xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>):
+  %s = nn.scatter_elements add %x, %i, %u axis = 0 : (tensor<8xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<8xf32>
+  nn.yield %s : tensor<8xf32>
+}
+
+// CHECK-LABEL: tile.kernel @huge
+// CHECK-SAME:    index_bits = 64
+tile.kernel @huge nodes = ["n"] body {
+^bb0(%x: tensor<65536x65536xi8>):
+  nn.yield %x : tensor<65536x65536xi8>
+}
