@@ -8,6 +8,7 @@
 #include "passes/NnToTile/Passes.h"
 #include "passes/Tile/Passes.h"
 #include "passes/TileToNvvm/Passes.h"
+#include "passes/OnnxToNn/OnnxToNn.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
@@ -20,6 +21,7 @@ int main(int argc, char **argv) {
   joule::registerTilePasses();
   joule::registerNnToTilePasses();
   joule::registerTileToNvvmPasses();
+  joule::registerOnnxToNnPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<joule::nn::NnDialect, joule::onnx::OnnxDialect, joule::plan::PlanDialect, joule::tile::TileDialect>();

@@ -1,0 +1,322 @@
+// How a translation reads its node and answers.
+#include "passes/OnnxToNn/Translator.h"
+
+#include "dialects/Onnx/ElementTypes.h"
+
+using namespace mlir;
+using namespace joule::translate;
+
+Node::Node(Translator &translator, onnx::NodeOp op)
+    : translator(translator), op(op), loc(op.getLoc()), math(translator.math),
+      builder(op.getLoc(), translator.builder) {}
+
+InFlightDiagnostic Node::error() {
+  InFlightDiagnostic diagnostic = emitError(loc);
+  diagnostic << op.getOpType() << " ";
+  return diagnostic;
+}
+
+//===- Inputs and attributes -----------------------------------------------------------------------------------------
+
+bool Node::has(int64_t number) { return number < numInputs() && input(number).dataType != Absent; }
+Tensor &Node::input(int64_t number) { return translator.lookup(op.getInputs()[number]); }
+Value Node::value(int64_t number) { return translator.materialize(loc, input(number)); }
+bool Node::wants(int64_t result) {
+  return result < numResults() && !isa<onnx::AbsentType>(op.getOutputs()[result].getType());
+}
+
+int64_t Node::integer(StringRef name, int64_t fallback) {
+  auto attribute = op.getNodeAttributes().getAs<IntegerAttr>(name);
+  return attribute ? attribute.getInt() : fallback;
+}
+
+double Node::real(StringRef name, double fallback) {
+  auto attribute = op.getNodeAttributes().getAs<FloatAttr>(name);
+  return attribute ? attribute.getValueAsDouble() : fallback;
+}
+
+StringRef Node::string(StringRef name, StringRef fallback) {
+  auto attribute = op.getNodeAttributes().getAs<StringAttr>(name);
+  return attribute ? attribute.getValue() : fallback;
+}
+
+SmallVector<int64_t> Node::integers(StringRef name, ArrayRef<int64_t> fallback) {
+  auto attribute = op.getNodeAttributes().getAs<DenseI64ArrayAttr>(name);
+  return SmallVector<int64_t>(attribute ? attribute.asArrayRef() : fallback);
+}
+
+SmallVector<double> Node::reals(StringRef name) {
+  auto attribute = op.getNodeAttributes().getAs<DenseF32ArrayAttr>(name);
+  return attribute ? SmallVector<double>(attribute.asArrayRef()) : SmallVector<double>();
+}
+
+FailureOr<SmallVector<int64_t>> Node::constantIntegers(int64_t number) {
+  SmallVector<Index> *elements = translator.hostElements(input(number));
+  SmallVector<int64_t> constants;
+  if (elements)
+    for (Index element : *elements)
+      if (auto value = IndexMath::known(element))
+        constants.push_back(*value);
+  if (elements && constants.size() == elements->size())
+    return constants;
+  return error() << "needs input " << number << " when compiling, but only a run brings it";
+}
+
+FailureOr<SmallVector<Index>> Node::indices(int64_t number) {
+  if (SmallVector<Index> *elements = translator.readElements(loc, input(number)))
+    return *elements;
+  return error() << "wants few integers, as many as are known when compiling, as input " << number << " but it is "
+                 << input(number).type();
+}
+
+FailureOr<std::optional<SmallVector<int64_t>>> Node::listInput(StringRef name, int64_t number) {
+  std::optional<SmallVector<int64_t>> none;
+  if (hasAttribute(name))
+    return std::optional(integers(name));
+  if (!has(number))
+    return none;
+  auto list = constantIntegers(number);
+  if (failed(list))
+    return failure();
+  return std::optional(*list);
+}
+
+//===- Checks --------------------------------------------------------------------------------------------------------
+
+FailureOr<int64_t> Node::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  return error() << "has axis " << axis << " on a tensor of rank " << rank;
+}
+
+FailureOr<int64_t> Node::axis(StringRef name, int64_t fallback, int64_t rank) {
+  return normalizeAxis(integer(name, fallback), rank);
+}
+
+FailureOr<SmallVector<int64_t>> Node::normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<int64_t> normal;
+  for (int64_t axis : axes) {
+    FailureOr<int64_t> one = normalizeAxis(axis, rank);
+    if (failed(one))
+      return failure();
+    normal.push_back(*one);
+  }
+  llvm::sort(normal);
+  normal.erase(std::unique(normal.begin(), normal.end()), normal.end());
+  return normal;
+}
+
+LogicalResult Node::wantFloat(int64_t number) {
+  if (input(number).isFloat())
+    return success();
+  return error() << "wants floats as input " << number << " but it is " << dataTypeName(input(number).dataType);
+}
+
+LogicalResult Node::wantNumber(int64_t number) {
+  if (input(number).isFloat() || input(number).isInteger())
+    return success();
+  return error() << "wants numbers as input " << number << " but it is " << dataTypeName(input(number).dataType);
+}
+
+LogicalResult Node::wantBool(int64_t number) {
+  if (input(number).isBool())
+    return success();
+  return error() << "wants bools as input " << number << " but it is " << dataTypeName(input(number).dataType);
+}
+
+LogicalResult Node::wantRank(int64_t number, int64_t least, int64_t most) {
+  int64_t rank = input(number).rank();
+  if (rank >= least && (most < 0 || rank <= most))
+    return success();
+  InFlightDiagnostic diagnostic = error() << "has a tensor of rank " << rank << " as input " << number
+                                          << " where it wants rank " << least;
+  if (most < 0)
+    diagnostic << " or more";
+  else if (most > least)
+    diagnostic << " to " << most;
+  return diagnostic;
+}
+
+LogicalResult Node::wantSameElement(int64_t a, int64_t b) {
+  if (input(a).dataType == input(b).dataType)
+    return success();
+  return error() << "joins " << dataTypeName(input(a).dataType) << " and " << dataTypeName(input(b).dataType);
+}
+
+//===- Building ------------------------------------------------------------------------------------------------------
+
+RankedTensorType Node::type(ArrayRef<Index> sizes, Type element) {
+  Tensor tensor;
+  tensor.sizes.assign(sizes.begin(), sizes.end());
+  tensor.element = element;
+  return tensor.type();
+}
+
+SmallVector<Value> Node::dynamic(ArrayRef<Index> sizes) {
+  SmallVector<Value> values;
+  for (Index size : sizes)
+    if (!IndexMath::known(size))
+      values.push_back(cast<Value>(size));
+  return values;
+}
+
+static std::string shapeText(ArrayRef<Index> sizes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "[";
+  llvm::interleaveComma(sizes, stream, [&](Index size) {
+    if (auto known = IndexMath::known(size))
+      stream << *known;
+    else
+      stream << "?";
+  });
+  stream << "]";
+  return text;
+}
+
+FailureOr<Sizes> Node::broadcastSizes(ArrayRef<Tensor *> tensors) {
+  size_t rank = 0;
+  for (Tensor *tensor : tensors)
+    rank = std::max(rank, tensor->sizes.size());
+  Sizes result(rank, math.constant(1));
+  for (Tensor *tensor : tensors)
+    for (size_t dim = rank - tensor->sizes.size(), i = 0; dim < rank; ++dim, ++i) {
+      Index size = tensor->sizes[i], &joined = result[dim];
+      auto known = IndexMath::known(size), joinedKnown = IndexMath::known(joined);
+      if (known == 1 || math.same(size, joined))
+        continue;
+      if (joinedKnown == 1) {
+        joined = size;
+      } else if (known && joinedKnown) {
+        InFlightDiagnostic diagnostic = error() << "joins shapes that do not fit:";
+        for (Tensor *each : tensors)
+          diagnostic << " " << shapeText(each->sizes);
+        return diagnostic;
+      } else if (known) {
+        joined = size; // the run's size is this or 1
+      } else if (!joinedKnown) {
+        Index isOne = math.compare(loc, arith::CmpIPredicate::eq, joined, math.constant(1));
+        joined = math.select(loc, isOne, size, joined);
+      }
+    }
+  return result;
+}
+
+Value Node::broadcast(Value value, ArrayRef<Index> from, ArrayRef<Index> to) {
+  return broadcastInDim(value, from, to,
+                        llvm::to_vector(llvm::seq<int64_t>(int64_t(to.size()) - int64_t(from.size()), to.size())));
+}
+
+Value Node::broadcastInDim(Value value, ArrayRef<Index> from, ArrayRef<Index> to, ArrayRef<int64_t> dims) {
+  bool same = from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
+                return math.same(std::get<0>(pair), std::get<1>(pair));
+              });
+  if (same)
+    return value;
+  return builder.create<nn::BroadcastOp>(type(to, getElementTypeOrSelf(value)), value, dynamic(to), dims);
+}
+
+Value Node::scalar(double number, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  Attribute attribute;
+  if (auto floatType = dyn_cast<FloatType>(element)) {
+    APFloat value(number);
+    bool inexact;
+    value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    attribute = FloatAttr::get(element, value);
+  } else {
+    attribute = IntegerAttr::get(element, APInt(64, int64_t(number), true).sextOrTrunc(element.getIntOrFloatBitWidth()));
+  }
+  return translator.constant(DenseElementsAttr::get(type, attribute), type);
+}
+
+Value Node::splat(double number, Type element, ArrayRef<Index> sizes) {
+  return broadcast(scalar(number, element), {}, sizes);
+}
+
+Value Node::splat(APInt number, Type element, ArrayRef<Index> sizes) {
+  auto type = RankedTensorType::get({}, element);
+  return broadcast(translator.constant(DenseElementsAttr::get(type, number), type), {}, sizes);
+}
+
+Value Node::reshape(Value value, ArrayRef<Index> from, ArrayRef<Index> to) {
+  bool same = from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
+                return math.same(std::get<0>(pair), std::get<1>(pair));
+              });
+  if (same)
+    return value;
+  return builder.create<nn::ReshapeOp>(type(to, getElementTypeOrSelf(value)), value, dynamic(to));
+}
+
+Value Node::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::is_sorted(permutation))
+    return value;
+  auto from = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation)
+    shape.push_back(from.getDimSize(dim));
+  return builder.create<nn::TransposeOp>(RankedTensorType::get(shape, from.getElementType()), value, permutation);
+}
+
+Value Node::reduce(nn::Combiner combiner, Value value, ArrayRef<int64_t> axes) {
+  auto from = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 0; dim < from.getRank(); ++dim)
+    if (!llvm::is_contained(axes, dim))
+      shape.push_back(from.getDimSize(dim));
+  return builder.create<nn::ReduceOp>(RankedTensorType::get(shape, from.getElementType()), combiner, value, axes,
+                                      nn::PrecisionAttr());
+}
+
+Value Node::convert(Value value, int fromType, int toType, bool saturate) {
+  if (fromType == toType)
+    return value;
+  auto from = cast<RankedTensorType>(value.getType());
+  auto to = from.clone(nnElementType(builder.getContext(), toType));
+  auto op = builder.create<nn::CastOp>(to, value);
+  op.setSaturate(saturate);
+  op.setUnsignedInput(isUnsignedType(fromType));
+  op.setUnsignedResult(isUnsignedType(toType));
+  return op;
+}
+
+LogicalResult Node::require(Index condition, const Twine &message) {
+  if (auto known = IndexMath::known(condition))
+    return *known ? LogicalResult(success()) : LogicalResult(error() << message);
+  Value zero = math.materialize(loc, math.constant(0));
+  Value holds = builder.create<arith::CmpIOp>(arith::CmpIPredicate::ne, cast<Value>(condition), zero);
+  builder.create<nn::AssertOp>(holds, builder.getStringAttr(op.getOpType() + " " + message));
+  return success();
+}
+
+//===- Results -------------------------------------------------------------------------------------------------------
+
+Tensor Node::tensor(Value value, Sizes sizes, int dataType) {
+  Tensor tensor;
+  tensor.dataType = dataType;
+  tensor.element = nnElementType(builder.getContext(), dataType);
+  tensor.sizes = std::move(sizes);
+  tensor.value = value;
+  return tensor;
+}
+
+Tensor Node::hostTensor(SmallVector<Index> elements, ArrayRef<int64_t> shape, int dataType) {
+  Sizes sizes;
+  for (int64_t size : shape)
+    sizes.push_back(math.constant(size));
+  Tensor result = tensor({}, std::move(sizes), dataType);
+  result.elements = std::move(elements);
+  return result;
+}
+
+LogicalResult Node::yield(Value value, Sizes sizes, int dataType) {
+  return yield({tensor(value, std::move(sizes), dataType)});
+}
+
+LogicalResult Node::yield(ArrayRef<Tensor> results) {
+  if (numResults() > int64_t(results.size()))
+    return error() << "gives " << results.size() << " results where " << numResults() << " are asked for";
+  for (auto [output, result] : llvm::zip(op.getOutputs(), results))
+    translator.define(output, result);
+  return success();
+}

@@ -1,0 +1,12 @@
+// The families' tables.
+#pragma once
+
+#include "passes/OnnxToNn/Translator.h"
+
+namespace joule::translate {
+
+llvm::ArrayRef<Row> pointwiseRows();
+llvm::ArrayRef<Row> layoutRows();
+llvm::ArrayRef<Row> contractRows();
+
+} // namespace joule::translate

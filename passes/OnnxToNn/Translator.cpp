@@ -1,0 +1,314 @@
+// The forward walk from onnx to nn: what is known of each value, and when it becomes an nn value.
+#include "passes/OnnxToNn/Translator.h"
+
+#include "dialects/Onnx/ElementTypes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace joule::translate;
+
+namespace {
+
+// Shape arithmetic is on few elements; beyond this a tensor is data.
+constexpr int64_t maxHostElements = 4096;
+// Integers up to here are exact in every float that shapes are calculated in.
+constexpr double maxExactFloat = 1 << 20;
+
+/// `value` as nn holds constants: integers without a sign, weights of nn.
+Attribute nnConstant(Attribute value) {
+  if (auto weight = dyn_cast<joule::onnx::WeightAttr>(value))
+    return joule::nn::WeightAttr::get(value.getContext(), weight.getFile(), weight.getOffset(), weight.getLength());
+  auto elements = dyn_cast<DenseElementsAttr>(value);
+  auto integer = elements ? dyn_cast<IntegerType>(elements.getElementType()) : IntegerType();
+  if (!integer || integer.isSignless())
+    return value;
+  auto signless = IntegerType::get(value.getContext(), integer.getWidth());
+  if (elements.getNumElements() == 0)
+    return DenseElementsAttr::get(elements.getType().clone(signless), ArrayRef<Attribute>());
+  return elements.bitcast(signless);
+}
+
+} // namespace
+
+bool joule::translate::isUnsignedType(int dataType) {
+  return llvm::is_contained({UInt8, UInt16, UInt32, UInt64, UInt4, UInt2, Bool}, dataType);
+}
+
+Type joule::translate::nnElementType(MLIRContext *context, int dataType) {
+  Type type = elementTypeOf(context, dataType);
+  auto integer = dyn_cast_or_null<IntegerType>(type);
+  return integer ? IntegerType::get(context, integer.getWidth()) : type;
+}
+
+bool Tensor::isUnsigned() const { return isUnsignedType(dataType); }
+
+RankedTensorType Tensor::type() const {
+  SmallVector<int64_t> shape;
+  for (Index size : sizes)
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  return RankedTensorType::get(shape, element);
+}
+
+Translator::Translator(func::FuncOp source, func::FuncOp target)
+    : builder(target.getContext()), math(builder), source(source), target(target) {}
+
+//===- The function --------------------------------------------------------------------------------------------------
+
+/// The size that the run binds to `name`.
+Value Translator::symbol(StringRef name) {
+  Value &value = symbols[name];
+  if (!value) {
+    value = builder.create<nn::SymbolOp>(target.getLoc(), builder.getIndexType(), name);
+    math.assumeNonNegative(value);
+    lastEntryOp = value.getDefiningOp();
+  }
+  return value;
+}
+
+/// Each input becomes an argument that says its ONNX name, type and sizes. An input with `onnx.value` is that constant;
+/// its argument stays, for the caller's sake.
+LogicalResult Translator::addArgument(unsigned number, SmallVectorImpl<DictionaryAttr> &attributes) {
+  BlockArgument argument = source.getArgument(number);
+  auto name = source.getArgAttrOfType<StringAttr>(number, "onnx.name");
+  auto dims = source.getArgAttrOfType<ArrayAttr>(number, "onnx.dims");
+  auto type = dyn_cast<TensorType>(argument.getType());
+  if (!type)
+    return emitError(argument.getLoc()) << "input " << name << " is of type " << argument.getType()
+                                        << ", which is not supported";
+  if (!dims)
+    return emitError(argument.getLoc()) << "input " << name << " has no shape";
+  Tensor tensor;
+  tensor.dataType = dataTypeOf(type.getElementType());
+  tensor.element = nnElementType(builder.getContext(), tensor.dataType);
+  for (Attribute dim : dims)
+    tensor.sizes.push_back(isa<IntegerAttr>(dim) ? Index(builder.getIndexAttr(cast<IntegerAttr>(dim).getInt()))
+                                                 : Index(symbol(cast<StringAttr>(dim).getValue())));
+  tensor.value = target.getBody().front().addArgument(tensor.type(), argument.getLoc());
+  if (Attribute value = source.getArgAttr(number, "onnx.value"))
+    tensor.constant = nnConstant(value);
+  NamedAttrList list;
+  list.append("nn.name", name);
+  list.append("nn.type", builder.getI64IntegerAttr(tensor.dataType));
+  list.append("nn.dims", dims);
+  attributes.push_back(list.getDictionary(builder.getContext()));
+  if (tensor.constant)
+    tensor.value = {};
+  define(argument, std::move(tensor));
+  return success();
+}
+
+LogicalResult Translator::translateFunction() {
+  Block *entry = &target.getBody().emplaceBlock();
+  builder.setInsertionPointToStart(entry);
+  SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
+  for (unsigned number = 0; number < source.getNumArguments(); ++number)
+    if (failed(addArgument(number, argumentAttributes)))
+      return failure();
+  auto outputs = translateNodes(source.getBody().front());
+  if (failed(outputs))
+    return failure();
+  SmallVector<Value> results;
+  for (auto [number, output] : llvm::enumerate(*outputs)) {
+    auto name = source.getResultAttrOfType<StringAttr>(number, "onnx.name");
+    if (output->dataType == Absent)
+      return emitError(source.getLoc()) << "output " << name << " is no tensor, which is not supported";
+    results.push_back(materialize(source.getLoc(), *output));
+    NamedAttrList list;
+    list.append("nn.name", name);
+    list.append("nn.type", builder.getI64IntegerAttr(output->dataType));
+    resultAttributes.push_back(list.getDictionary(builder.getContext()));
+  }
+  builder.create<func::ReturnOp>(source.getLoc(), results);
+  target.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), ValueRange(results).getTypes()));
+  target.setAllArgAttrs(argumentAttributes);
+  target.setAllResultAttrs(resultAttributes);
+  return success();
+}
+
+//===- Nodes ---------------------------------------------------------------------------------------------------------
+
+void Translator::define(Value onnxValue, Tensor tensor) {
+  pool.push_back(std::move(tensor));
+  known[onnxValue] = &pool.back();
+}
+
+FailureOr<SmallVector<Tensor *>> Translator::translateBlock(Block &block, ArrayRef<Tensor> arguments) {
+  for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
+    define(argument, tensor);
+  return translateNodes(block);
+}
+
+/// Goes on after a node that fails, so that one run reports all that is wrong; what depends on it is left out.
+FailureOr<SmallVector<Tensor *>> Translator::translateNodes(Block &block) {
+  bool complete = true;
+  for (Operation &op : block.without_terminator()) {
+    if (auto constant = dyn_cast<onnx::ConstantOp>(op)) {
+      define(constant, constantTensor(constant));
+    } else if (isa<onnx::AbsentOp>(op)) {
+      define(op.getResult(0), Tensor());
+    } else if (failed(translateNode(cast<onnx::NodeOp>(op)))) {
+      complete = false;
+      for (Value result : op.getResults()) {
+        Tensor tensor;
+        tensor.poisoned = true;
+        define(result, tensor);
+      }
+    }
+  }
+  if (!complete)
+    return failure();
+  SmallVector<Tensor *> returned;
+  for (Value value : block.getTerminator()->getOperands())
+    returned.push_back(&lookup(value));
+  return returned;
+}
+
+Tensor Translator::constantTensor(onnx::ConstantOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  Tensor tensor;
+  tensor.dataType = dataTypeOf(type.getElementType());
+  tensor.element = nnElementType(builder.getContext(), tensor.dataType);
+  for (int64_t size : type.getShape())
+    tensor.sizes.push_back(builder.getIndexAttr(size));
+  tensor.constant = nnConstant(op.getValue());
+  return tensor;
+}
+
+LogicalResult Translator::translateNode(onnx::NodeOp op) {
+  for (Value input : op.getInputs())
+    if (lookup(input).poisoned)
+      return failure();
+  Node node(*this, op);
+  if (foldOnHost(node))
+    return success();
+  const Row *row = findRow(op.getDomain(), op.getOpType(), op.getSinceVersion());
+  if (!row) {
+    StringRef domain = op.getDomain();
+    return emitError(op.getLoc()) << "operator " << (domain.empty() ? "" : (domain + ".").str()) << op.getOpType()
+                                  << " (version " << op.getSinceVersion() << ") is not supported";
+  }
+  int64_t given = node.numInputs();
+  if (given < row->leastInputs || (row->mostInputs >= 0 && given > row->mostInputs))
+    return node.error() << "has " << given << " inputs where it takes " << row->leastInputs << " to "
+                        << row->mostInputs;
+  for (int64_t input = 0; input < row->leastInputs; ++input)
+    if (!node.has(input))
+      return node.error() << "lacks input " << input;
+  return row->translate(node);
+}
+
+//===- Values --------------------------------------------------------------------------------------------------------
+
+/// A value serves where the builder stands if its region is that place's or lies around it: the walk only ever appends.
+bool Translator::isVisible(Value value) {
+  return value.getParentRegion()->isAncestor(builder.getInsertionBlock()->getParent());
+}
+
+Value Translator::materialize(Location loc, Tensor &tensor) {
+  if (tensor.value && isVisible(tensor.value))
+    return tensor.value;
+  assert((tensor.constant || tensor.elements) && "a value of an inner region is not known outside");
+  tensor.value = tensor.constant ? constant(tensor.constant, tensor.type()) : fromElements(loc, tensor);
+  return tensor.value;
+}
+
+Value Translator::constant(Attribute value, RankedTensorType type) {
+  Value &known = constants[{value, type}];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastEntryOp)
+    builder.setInsertionPointAfter(lastEntryOp);
+  else
+    builder.setInsertionPointToStart(&target.getBody().front());
+  known = builder.create<nn::ConstantOp>(target.getLoc(), type, value);
+  lastEntryOp = known.getDefiningOp();
+  return known;
+}
+
+/// The attribute of `number` as an element of type `element`.
+static TypedAttr elementAttribute(Type element, int64_t number) {
+  if (auto type = dyn_cast<FloatType>(element)) {
+    APFloat value = APFloat(double(number));
+    bool inexact;
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    return FloatAttr::get(type, value);
+  }
+  return IntegerAttr::get(element, APInt(64, number, true).sextOrTrunc(element.getIntOrFloatBitWidth()));
+}
+
+Value Translator::fromElements(Location loc, const Tensor &tensor) {
+  RankedTensorType type = tensor.type();
+  if (llvm::all_of(*tensor.elements, [](Index index) { return IndexMath::known(index).has_value(); })) {
+    SmallVector<Attribute> attributes;
+    for (Index index : *tensor.elements)
+      attributes.push_back(elementAttribute(tensor.element, *IndexMath::known(index)));
+    return constant(DenseElementsAttr::get(type, attributes), type);
+  }
+  SmallVector<Value> values;
+  for (Index index : *tensor.elements) {
+    if (auto number = IndexMath::known(index)) {
+      values.push_back(builder.create<arith::ConstantOp>(loc, elementAttribute(tensor.element, *number)));
+      continue;
+    }
+    bool isFloat = isa<FloatType>(tensor.element);
+    Type integer = isFloat ? builder.getI64Type() : tensor.element;
+    Value value = builder.create<arith::IndexCastOp>(loc, integer, cast<Value>(index));
+    values.push_back(isFloat ? builder.create<arith::SIToFPOp>(loc, tensor.element, value) : value);
+  }
+  return builder.create<tensor::FromElementsOp>(loc, type, values);
+}
+
+/// The integers of constant elements; none where an element is no small integer.
+static std::optional<SmallVector<Index>> decode(Builder &builder, DenseElementsAttr elements, bool isUnsigned) {
+  SmallVector<Index> decoded;
+  if (isa<IntegerType>(elements.getElementType())) {
+    for (APInt value : elements.getValues<APInt>())
+      decoded.push_back(builder.getIndexAttr(isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue()));
+    return decoded;
+  }
+  if (!isa<FloatType>(elements.getElementType()))
+    return std::nullopt;
+  for (APFloat value : elements.getValues<APFloat>()) {
+    bool inexact;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+    double number = value.convertToDouble();
+    if (!value.isInteger() || value.isNegZero() || std::abs(number) > maxExactFloat)
+      return std::nullopt;
+    decoded.push_back(builder.getIndexAttr(int64_t(number)));
+  }
+  return decoded;
+}
+
+SmallVector<Index> *Translator::hostElements(Tensor &tensor) {
+  if (!tensor.elements && tensor.constant)
+    if (auto elements = dyn_cast<DenseElementsAttr>(tensor.constant))
+      if (elements.getNumElements() <= maxHostElements && elements.getElementType() == tensor.element)
+        tensor.elements = decode(builder, elements, tensor.isUnsigned());
+  return tensor.elements ? &*tensor.elements : nullptr;
+}
+
+SmallVector<Index> *Translator::readElements(Location loc, Tensor &tensor) {
+  if (SmallVector<Index> *elements = hostElements(tensor))
+    return elements;
+  RankedTensorType type = tensor.type();
+  if (tensor.constant || !type.getElementType().isSignlessInteger() || !type.hasStaticShape() ||
+      type.getNumElements() > maxHostElements || type.getRank() > 1)
+    return nullptr;
+  Value value = materialize(loc, tensor);
+  SmallVector<Index> elements;
+  for (int64_t number = 0; number < type.getNumElements(); ++number) {
+    SmallVector<Value> at;
+    if (type.getRank() == 1)
+      at.push_back(builder.create<arith::ConstantIndexOp>(loc, number));
+    Value element = builder.create<tensor::ExtractOp>(loc, value, at);
+    elements.push_back(tensor.isUnsigned()
+                           ? builder.create<arith::IndexCastUIOp>(loc, builder.getIndexType(), element).getResult()
+                           : builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), element).getResult());
+  }
+  tensor.elements = std::move(elements);
+  return &*tensor.elements;
+}
