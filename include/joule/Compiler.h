@@ -1,0 +1,46 @@
+/// From an ONNX model to an artifact.
+#pragma once
+
+#include "joule/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace joule {
+
+struct CompileOptions {
+  /// GPUs ("a100") or architectures ("sm_80") to make code for; at least one.
+  std::vector<std::string> targets = {"sm_80"};
+
+  /// A folder that receives the module after each level, as 1-onnx.mlir and so on, and the kernels' PTX. Empty: none.
+  std::string dumpFolder;
+
+  /// Threads that make kernels; 0: one per core.
+  unsigned threads = 0;
+};
+
+/// What a compilation did.
+struct CompileSummary {
+  unsigned nodes = 0;    ///< ONNX nodes in the model, subgraphs included
+  unsigned kernels = 0;  ///< distinct kernels of the first target
+  unsigned launches = 0; ///< launches in the first target's plan, loops counted once
+  uint64_t ptxLines = 0; ///< lines of PTX of the first target
+  double cpuSeconds = 0; ///< processor time of this process
+};
+
+/// Compiles the model at `model` and writes the artifact to `artifact`, in place of a regular file or nothing. Nothing
+/// is left behind on an error. Errors: the 05xx and 06xx codes, FileUnreadable, FileUnwritable.
+Result<CompileSummary> compile(const std::string &model, const std::string &artifact,
+                               const CompileOptions &options = {});
+
+/// An ONNX node that cannot be compiled, and why.
+struct UnsupportedNode {
+  std::string node;   ///< its name, or operator and first output
+  std::string reason; ///< one sentence
+};
+
+/// Lists every node of the model that cannot be compiled; empty where all can. Error: the model cannot be read.
+Result<std::vector<UnsupportedNode>> check(const std::string &model);
+
+} // namespace joule

@@ -1,0 +1,268 @@
+// The compiler behind the public API: a model file goes in, an artifact comes out.
+#include "joule/Compiler.h"
+
+#include "dialects/Nn/NnDialect.h"
+#include "dialects/Onnx/OnnxDialect.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "dialects/Tile/TileDialect.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Artifact/Manifest.h"
+#include "lib/Compiler/Diagnostics.h"
+#include "lib/Compiler/OnnxTypes.h"
+#include "lib/Compiler/Targets.h"
+#include "lib/Compiler/WritePlan.h"
+#include "lib/Emit/EmitPtx.h"
+#include "lib/Import/Import.h"
+#include "passes/OnnxToNn/OnnxToNn.h"
+#include "passes/Pipeline.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <ctime>
+#include <mutex>
+
+using namespace mlir;
+using namespace joule;
+
+namespace {
+
+double processorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+class Compilation {
+public:
+  Compilation(const std::string &model, const CompileOptions &options)
+      : model(model), options(options), diagnostics(context) {
+    context.loadDialect<onnx::OnnxDialect, nn::NnDialect, tile::TileDialect, plan::PlanDialect, arith::ArithDialect,
+                        math::MathDialect, scf::SCFDialect, func::FuncDialect, tensor::TensorDialect>();
+    prepareForEmission(context);
+  }
+
+  Result<CompileSummary> run(const std::string &artifact) {
+    double start = processorSeconds();
+    if (Result<void> loaded = load(); !loaded)
+      return loaded.error();
+    auto toNn = [&](OpPassManager &pm) { buildToNn(pm, weights); };
+    if (Result<void> lowered = lower(toNn, "2-nn"); !lowered)
+      return lowered.error();
+    if (Result<void> lowered = lower(buildToKernels, "3-kernels"); !lowered)
+      return lowered.error();
+    Result<ArtifactWriter> writer = ArtifactWriter::begin(artifact);
+    if (!writer)
+      return writer.error();
+    writer->setModelName(llvm::sys::path::filename(model).str());
+    for (const std::string &name : options.targets)
+      if (Result<void> written = writeTarget(name, *writer); !written)
+        return written.error();
+    if (Result<void> finished = writer->finish(); !finished)
+      return finished.error();
+    summary.cpuSeconds = processorSeconds() - start;
+    return summary;
+  }
+
+  Result<std::vector<UnsupportedNode>> check() {
+    if (Result<void> loaded = load(); !loaded)
+      return loaded.error();
+    std::vector<UnsupportedNode> nodes;
+    for (onnx::NodeOp node : collectUnsupported(*module)) {
+      SmallVector<StringAttr> names = nn::nodeNames(node.getLoc());
+      std::string domain = node.getDomain().empty() ? "" : " of domain " + node.getDomain().str();
+      nodes.push_back({names.empty() ? node.getOpType().str() : names.front().str(),
+                       "operator " + node.getOpType().str() + domain + " (version " +
+                           std::to_string(node.getSinceVersion()) + ") is not supported"});
+    }
+    return nodes;
+  }
+
+private:
+  Result<void> load() {
+    module = importOnnx(context, model);
+    if (!module)
+      return diagnostics.error(ErrorCode::ImportFailed);
+    module->walk([&](onnx::NodeOp) { ++summary.nodes; });
+    return dump(*module, "1-onnx");
+  }
+
+  Result<void> lower(llvm::function_ref<void(OpPassManager &)> build, StringRef level) {
+    PassManager pm(&context);
+    build(pm);
+    if (failed(pm.run(*module)))
+      return diagnostics.error(ErrorCode::CompileFailed);
+    return dump(*module, level);
+  }
+
+  /// Writes `text` into the dump folder, if there is one.
+  Result<void> dumpText(StringRef text, const Twine &name) {
+    if (options.dumpFolder.empty())
+      return {};
+    SmallString<128> path(options.dumpFolder);
+    std::error_code failure = llvm::sys::fs::create_directories(path);
+    llvm::sys::path::append(path, name);
+    if (!failure) {
+      llvm::raw_fd_ostream stream(path, failure);
+      if (!failure)
+        stream << text;
+    }
+    if (failure)
+      return Error{ErrorCode::FileUnwritable, "cannot write " + path.str().str() + ": " + failure.message(), ""};
+    return {};
+  }
+
+  Result<void> dump(ModuleOp module, StringRef level) {
+    if (options.dumpFolder.empty())
+      return {};
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/true));
+    return dumpText(text, level + ".mlir");
+  }
+
+  Result<void> writeTarget(const std::string &name, ArtifactWriter &writer) {
+    std::optional<std::string> architecture = architectureOf(name);
+    if (!architecture)
+      return Error{ErrorCode::TargetUnknown, "no target is called \"" + name + "\"; known are " + knownTargets(), ""};
+    OwningOpRef<ModuleOp> target = module->clone();
+    PassManager pm(&context);
+    buildToPlan(pm);
+    if (failed(pm.run(*target)))
+      return diagnostics.error(ErrorCode::CompileFailed);
+    if (Result<void> dumped = dump(*target, "4-plan-" + *architecture); !dumped)
+      return dumped;
+    return writeParts(*target, *architecture, writer);
+  }
+
+  Result<void> writeParts(ModuleOp target, const std::string &architecture, ArtifactWriter &writer) {
+    std::optional<Error> failure;
+    auto store = [&](Attribute value, ShapedType type) -> FailureOr<std::string> {
+      Result<std::string> entry = storeWeight(value, type, writer);
+      if (entry)
+        return *entry;
+      failure = entry.error();
+      return mlir::failure();
+    };
+    SmallVector<std::string> names;
+    FailureOr<plan::Plan> plan = writePlan(target.lookupSymbol<func::FuncOp>("main"), store, names);
+    if (failure)
+      return *failure;
+    if (failed(plan))
+      return diagnostics.error(ErrorCode::CompileFailed);
+    if (Result<void> written = writeKernels(target, architecture, names, *plan, writer); !written)
+      return written;
+    plan->set_target(architecture);
+    return writer.addEntry(planEntry(architecture), serialize(*plan));
+  }
+
+  /// The same plan gives the same bytes.
+  static std::string serialize(const plan::Plan &plan) {
+    std::string bytes;
+    ::google::protobuf::io::StringOutputStream sink(&bytes);
+    ::google::protobuf::io::CodedOutputStream stream(&sink);
+    stream.SetSerializationDeterministic(true);
+    plan.SerializeToCodedStream(&stream);
+    stream.Trim();
+    return bytes;
+  }
+
+  Result<std::string> storeWeight(Attribute value, ShapedType type, ArtifactWriter &writer) {
+    if (auto weight = dyn_cast<nn::WeightAttr>(value)) {
+      if (!weight.getBlob().starts_with("@"))
+        return writer.addWeightFromFile(weight.getBlob().str(), weight.getOffset(), weight.getLength());
+      reference::Result<reference::Bytes> bytes =
+          weights.find(weight.getBlob(), weight.getOffset(), weight.getLength());
+      if (!bytes)
+        return Error{ErrorCode::CompileFailed, "internal: " + bytes.error(), ""};
+      return writer.addWeight({reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+    }
+    if (auto elements = dyn_cast<DenseElementsAttr>(value))
+      return writer.addWeight(storedBytes(elements));
+    return Error{ErrorCode::CompileFailed, "internal: a constant holds neither elements nor a weight", ""};
+  }
+
+  Result<void> writeKernels(ModuleOp target, const std::string &architecture, ArrayRef<std::string> names,
+                            plan::Plan &plan, ArtifactWriter &writer) {
+    std::vector<KernelCode> emitted(names.size());
+    if (Result<void> done = emitAll(target, architecture, names, emitted); !done)
+      return done;
+    bool first = architecture == *architectureOf(options.targets.front());
+    for (auto [name, kernel] : llvm::zip(names, emitted)) {
+      std::string entry = "targets/" + architecture + "/kernels/" + name + ".ptx";
+      if (Result<void> added = writer.addEntry(entry, kernel.ptx); !added)
+        return added;
+      if (Result<void> dumped = dumpText(kernel.ptx, architecture + "-" + name + ".ptx"); !dumped)
+        return dumped;
+      plan::Kernel *row = plan.add_kernels();
+      row->set_name(name);
+      row->set_ptx(entry);
+      auto nodes = target.lookupSymbol<tile::KernelOp>(name).getNodes().getAsValueRange<StringAttr>();
+      for (StringRef node : nodes)
+        row->add_nodes(node.str());
+      if (first)
+        summary.ptxLines += llvm::count(kernel.ptx, '\n');
+    }
+    if (first) {
+      summary.kernels = names.size();
+      target.walk([&](plan::LaunchOp) { ++summary.launches; });
+    }
+    return {};
+  }
+
+  /// Passes and translation share the MLIR context and run here; the optimiser and the back end need only LLVM and run
+  /// on a pool.
+  Result<void> emitAll(ModuleOp target, const std::string &architecture, ArrayRef<std::string> names,
+                       std::vector<KernelCode> &emitted) {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+    std::mutex guard;
+    std::string failure;
+    for (auto [position, name] : llvm::enumerate(names)) {
+      FailureOr<TranslatedKernel> translated = translateKernel(target.lookupSymbol<tile::KernelOp>(name));
+      if (failed(translated)) {
+        pool.wait();
+        return diagnostics.error(ErrorCode::CompileFailed);
+      }
+      auto shared = std::make_shared<TranslatedKernel>(std::move(*translated));
+      pool.async([&, position = position, shared] {
+        llvm::Expected<KernelCode> code = generatePtx(std::move(*shared), architecture);
+        std::lock_guard<std::mutex> lock(guard);
+        if (code)
+          emitted[position] = std::move(*code);
+        else
+          failure = llvm::toString(code.takeError());
+      });
+    }
+    pool.wait();
+    if (!failure.empty())
+      return Error{ErrorCode::CompileFailed, "internal: " + failure, ""};
+    return {};
+  }
+
+  MLIRContext context;
+  std::string model;
+  const CompileOptions &options;
+  DiagnosticCollector diagnostics;
+  reference::WeightStore weights;
+  OwningOpRef<ModuleOp> module;
+  CompileSummary summary;
+};
+
+} // namespace
+
+Result<CompileSummary> joule::compile(const std::string &model, const std::string &artifact,
+                                      const CompileOptions &options) {
+  return Compilation(model, options).run(artifact);
+}
+
+Result<std::vector<UnsupportedNode>> joule::check(const std::string &model) {
+  return Compilation(model, {}).check();
+}

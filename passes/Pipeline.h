@@ -1,0 +1,18 @@
+// The order of all passes, on one page.
+#pragma once
+
+#include "lib/Reference/Kernels/WeightStore.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace joule {
+
+/// onnx → nn: what the network computes. `store` receives the constants that folding makes.
+void buildToNn(mlir::OpPassManager &pm, reference::WeightStore &store);
+
+/// nn → better nn → groups → kernels with an nn body, called from main.
+void buildToKernels(mlir::OpPassManager &pm);
+
+/// For one target: every kernel scheduled and spread over threads; main becomes the host's program.
+void buildToPlan(mlir::OpPassManager &pm);
+
+} // namespace joule
