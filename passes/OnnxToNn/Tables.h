@@ -8,5 +8,7 @@ namespace joule::translate {
 llvm::ArrayRef<Row> pointwiseRows();
 llvm::ArrayRef<Row> layoutRows();
 llvm::ArrayRef<Row> contractRows();
+llvm::ArrayRef<Row> reduceRows();
+llvm::ArrayRef<Row> normRows();
 
 } // namespace joule::translate
