@@ -10,5 +10,6 @@ llvm::ArrayRef<Row> layoutRows();
 llvm::ArrayRef<Row> contractRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();
+llvm::ArrayRef<Row> windowRows();
 
 } // namespace joule::translate
