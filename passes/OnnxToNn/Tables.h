@@ -11,5 +11,8 @@ llvm::ArrayRef<Row> contractRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();
 llvm::ArrayRef<Row> windowRows();
+llvm::ArrayRef<Row> quantizeRows();
+llvm::ArrayRef<Row> recurrentRows();
+llvm::ArrayRef<Row> scatterRows();
 
 } // namespace joule::translate

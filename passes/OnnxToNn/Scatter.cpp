@@ -1,0 +1,99 @@
+// Operators that write at indices, and that sort.
+#include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/Tables.h"
+
+using namespace mlir;
+using namespace joule;
+using namespace joule::translate;
+
+namespace {
+
+FailureOr<nn::Update> updateOf(Node &node, const Tensor &x) {
+  StringRef name = node.string("reduction", "none");
+  bool isUnsigned = x.isUnsigned() || x.isBool();
+  if (name == "none")
+    return nn::Update::Replace;
+  if (name == "add")
+    return nn::Update::Add;
+  if (name == "mul")
+    return nn::Update::Multiply;
+  if (name == "max")
+    return isUnsigned ? nn::Update::UnsignedMax : nn::Update::Max;
+  if (name == "min")
+    return isUnsigned ? nn::Update::UnsignedMin : nn::Update::Min;
+  return node.error() << "has reduction \"" << name << "\"";
+}
+
+LogicalResult wantIndices(Node &node, int64_t input) {
+  if (node.input(input).isInteger())
+    return success();
+  return node.error() << "wants integer indices";
+}
+
+LogicalResult translateScatterElements(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
+  FailureOr<nn::Update> update = updateOf(node, x);
+  if (failed(axis) || failed(update) || failed(wantIndices(node, 1)) || failed(node.wantSameElement(0, 2)))
+    return failure();
+  if (node.input(1).rank() != x.rank() || node.input(2).rank() != x.rank())
+    return node.error() << "has an input of rank " << x.rank() << ", indices of rank " << node.input(1).rank()
+                        << " and updates of rank " << node.input(2).rank();
+  Value result = node.builder.create<nn::ScatterElementsOp>(node.value(0).getType(), *update, node.value(0),
+                                                            node.value(1), node.value(2), *axis);
+  return node.yield(result, x.sizes, x.dataType);
+}
+
+LogicalResult translateScatterNd(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1), &updates = node.input(2);
+  FailureOr<nn::Update> update = updateOf(node, x);
+  if (failed(update) || failed(wantIndices(node, 1)) || failed(node.wantSameElement(0, 2)) ||
+      failed(node.wantRank(1, 1)))
+    return failure();
+  std::optional<int64_t> tuple = indices.knownSize(indices.rank() - 1);
+  if (!tuple)
+    return node.error() << "has index tuples of unknown length, which is not supported";
+  if (*tuple > x.rank() || updates.rank() != indices.rank() - 1 + x.rank() - *tuple)
+    return node.error() << "has updates of rank " << updates.rank() << " for index tuples of " << *tuple
+                        << " on an input of rank " << x.rank();
+  Value result = node.builder.create<nn::ScatterNdOp>(node.value(0).getType(), *update, node.value(0), node.value(1),
+                                                      node.value(2));
+  return node.yield(result, x.sizes, x.dataType);
+}
+
+LogicalResult translateTopK(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> axis = node.axis("axis", -1, x.rank());
+  if (failed(axis) || failed(node.wantNumber(0)))
+    return failure();
+  Sizes sizes = x.sizes;
+  if (node.version() < 10) {
+    sizes[*axis] = node.math.constant(node.integer("k", 0));
+  } else {
+    FailureOr<SmallVector<Index>> k = node.indices(1);
+    if (failed(k))
+      return failure();
+    if (k->size() != 1)
+      return node.error() << "has " << k->size() << " numbers of elements, and wants one";
+    sizes[*axis] = k->front();
+  }
+  auto count = IndexMath::known(sizes[*axis]), length = x.knownSize(*axis);
+  if (count && (*count < 0 || (length && *count > *length)))
+    return node.error() << "takes " << *count << " of " << (length ? *length : 0) << " elements";
+  auto op = node.builder.create<nn::TopKOp>(node.type(sizes, x.element), node.type(sizes, node.builder.getI64Type()),
+                                            node.value(0), node.dynamic(sizes), *axis, !node.flag("largest", true),
+                                            x.isUnsigned());
+  return node.yield({node.tensor(op.getValues(), sizes, x.dataType), node.tensor(op.getIndices(), sizes, Int64)});
+}
+
+} // namespace
+
+ArrayRef<Row> joule::translate::scatterRows() {
+  static const Row rows[] = {
+      {"", "Scatter", 9, 3, 3, translateScatterElements},
+      {"", "ScatterElements", 11, 3, 3, translateScatterElements},
+      {"", "ScatterND", 11, 3, 3, translateScatterNd},
+      {"", "TopK", 1, 1, 2, translateTopK},
+  };
+  return rows;
+}
