@@ -188,10 +188,15 @@ Index IndexMath::compare(Location loc, arith::CmpIPredicate predicate, Index a, 
   if (difference)
     return constant(arith::applyCmpPredicate(predicate, APInt(64, difference.getValue(), true), APInt(64, 0)));
   using P = arith::CmpIPredicate;
-  if ((predicate == P::sge || predicate == P::slt) && isNonNegative(simplify(expression(a) - expression(b))))
-    return constant(predicate == P::sge);
-  if ((predicate == P::sle || predicate == P::sgt) && isNonNegative(simplify(expression(b) - expression(a))))
-    return constant(predicate == P::sle);
+  AffineExpr aMinusB = expression(a) - expression(b), bMinusA = expression(b) - expression(a);
+  bool atLeast = isNonNegative(simplify(aMinusB)), atMost = isNonNegative(simplify(bMinusA));
+  bool above = isNonNegative(simplify(aMinusB - 1)), below = isNonNegative(simplify(bMinusA - 1));
+  if ((predicate == P::sge || predicate == P::slt) && (atLeast || below))
+    return constant((predicate == P::sge) == atLeast);
+  if ((predicate == P::sle || predicate == P::sgt) && (atMost || above))
+    return constant((predicate == P::sle) == atMost);
+  if ((predicate == P::eq || predicate == P::ne) && (above || below))
+    return constant(predicate == P::ne);
   return reuseOpaque(Compare + unsigned(predicate), {a, b}, true, [&]() -> Value {
     Value holds = builder.create<arith::CmpIOp>(loc, predicate, materialize(loc, a), materialize(loc, b));
     return builder.create<arith::IndexCastUIOp>(loc, builder.getIndexType(), holds);
