@@ -244,6 +244,15 @@ FailureOr<joule::TensorConstant> joule::readTensor(const TensorProto &tensor, co
   return Reader(tensor, model, loc).read(dense);
 }
 
+FailureOr<joule::TensorConstant> joule::readLoneTensor(const TensorProto &tensor, Location loc) {
+  // Its bytes are its own raw data, of which a span says so.
+  TensorProto spanned = tensor;
+  RawSpan span = {0, tensor.raw_data().size()};
+  if (tensor.has_raw_data())
+    spanned.set_raw_data(&span, sizeof span);
+  return readTensor(spanned, {tensor.raw_data(), "", ""}, loc, /*dense=*/true);
+}
+
 FailureOr<joule::TensorConstant> joule::readSparseTensor(const ::onnx::SparseTensorProto &tensor,
                                                          const ModelBytes &model, Location loc) {
   auto error = [&] { return emitError(loc) << "sparse tensor '" << tensor.values().name() << "' "; };

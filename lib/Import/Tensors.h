@@ -26,6 +26,9 @@ struct TensorConstant {
 mlir::FailureOr<TensorConstant> readTensor(const ::onnx::TensorProto &tensor, const ModelBytes &model,
                                            mlir::Location loc, bool dense = false);
 
+/// Reads a tensor that stands alone, outside of any model.
+mlir::FailureOr<TensorConstant> readLoneTensor(const ::onnx::TensorProto &tensor, mlir::Location loc);
+
 /// Reads a sparse tensor as elements of the dense one.
 mlir::FailureOr<TensorConstant> readSparseTensor(const ::onnx::SparseTensorProto &tensor, const ModelBytes &model,
                                                  mlir::Location loc);

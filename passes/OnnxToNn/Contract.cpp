@@ -32,14 +32,6 @@ Value contract(Node &node, const Operand &lhs, const Operand &rhs, ArrayRef<int6
   return op;
 }
 
-/// Checks that two sizes are equal: now where both are known, at run time where that could fail.
-LogicalResult wantEqual(Node &node, Index a, Index b, const Twine &what) {
-  auto x = IndexMath::known(a), y = IndexMath::known(b);
-  if (x && y && *x != *y)
-    return node.error() << what.str() << " " << *x << " and " << *y << ", which differ";
-  return node.require(node.math.compare(node.loc, arith::CmpIPredicate::eq, a, b), what + " sizes that differ");
-}
-
 } // namespace
 
 namespace joule::translate {
@@ -51,7 +43,7 @@ FailureOr<Tensor> matmul(Node &node, const Tensor &left, Value leftValue, const 
     return node.error() << "multiplies a scalar, which is no matrix";
   bool leftVector = left.rank() == 1, rightVector = right.rank() == 1;
   Index k = left.sizes.back(), otherK = right.sizes[rightVector ? 0 : right.rank() - 2];
-  if (failed(wantEqual(node, k, otherK, "sums over")))
+  if (failed(node.requireEqual(k, otherK, "sums over")))
     return failure();
   Tensor leftBatch, rightBatch;
   leftBatch.sizes = Sizes(ArrayRef(left.sizes).drop_back(leftVector ? 1 : 2));
@@ -128,7 +120,7 @@ LogicalResult translateGemm(Node &node) {
     return failure();
   Tensor &a = node.input(0), &b = node.input(1);
   bool transA = node.flag("transA"), transB = node.flag("transB");
-  if (failed(wantEqual(node, a.sizes[transA ? 0 : 1], b.sizes[transB ? 1 : 0], "sums over")))
+  if (failed(node.requireEqual(a.sizes[transA ? 0 : 1], b.sizes[transB ? 1 : 0], "sums over")))
     return failure();
   enum : int64_t { M, N, K };
   auto labels = [](int64_t row, int64_t column, bool transposed) {

@@ -251,3 +251,20 @@ Index IndexMath::quotient(Location loc, ArrayRef<Index> numerator, ArrayRef<Inde
   Index divisor = product(loc, below);
   return known(divisor) == 1 ? product(loc, above) : floorDiv(loc, product(loc, above), divisor);
 }
+
+bool IndexMath::sameProduct(ArrayRef<Index> a, ArrayRef<Index> b) {
+  auto product = [&](ArrayRef<Index> factors) {
+    // In one order, so that equal products have equal forms.
+    SmallVector<AffineExpr> expressions;
+    for (Index factor : factors)
+      expressions.push_back(expression(factor));
+    llvm::sort(expressions, [](AffineExpr x, AffineExpr y) {
+      return std::less<>()(x.getAsOpaquePointer(), y.getAsOpaquePointer());
+    });
+    AffineExpr result = getAffineConstantExpr(1, builder.getContext());
+    for (AffineExpr each : expressions)
+      result = result * each;
+    return simplify(result);
+  };
+  return product(a) == product(b);
+}

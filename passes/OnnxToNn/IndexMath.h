@@ -36,6 +36,9 @@ public:
   /// The product of `numerator` over that of `denominator`; equal factors cancel.
   Index quotient(mlir::Location loc, llvm::ArrayRef<Index> numerator, llvm::ArrayRef<Index> denominator);
 
+  /// The products are equal whatever the run brings; false where that cannot be shown.
+  bool sameProduct(llvm::ArrayRef<Index> a, llvm::ArrayRef<Index> b);
+
   /// The two are equal whatever the run brings.
   bool same(Index a, Index b) { return expression(a) == expression(b); }
   /// `index` is at least 0 whatever the run brings.

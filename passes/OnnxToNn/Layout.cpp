@@ -93,6 +93,8 @@ LogicalResult translateReshape(Node &node) {
   FailureOr<Sizes> sizes = reshapedSizes(node, x, *list);
   if (failed(sizes))
     return failure();
+  if (node.math.sameProduct(x.sizes, *sizes))
+    return yieldReshaped(node, *sizes);
   Index before = node.math.product(node.loc, x.sizes), after = node.math.product(node.loc, *sizes);
   if (IndexMath::known(before) && IndexMath::known(after) && !node.math.same(before, after))
     return node.error() << "turns " << x.type() << " into " << node.type(*sizes, x.element)
@@ -220,12 +222,7 @@ LogicalResult translateConcat(Node &node) {
       if (dim == *axis)
         continue;
       Index size = node.input(input).sizes[dim];
-      auto a = IndexMath::known(sizes[dim]), b = IndexMath::known(size);
-      if (a && b && *a != *b)
-        return node.error() << "along axis " << *axis << " joins sizes " << *a << " and " << *b << " of dimension "
-                            << dim;
-      if (failed(node.require(node.math.compare(node.loc, arith::CmpIPredicate::eq, sizes[dim], size),
-                              "joins sizes of dimension " + Twine(dim) + " that differ")))
+      if (failed(node.requireEqual(sizes[dim], size, "along another axis joins")))
         return failure();
     }
   Value result = node.builder.create<joule::nn::ConcatOp>(node.type(sizes, first.element), values,
@@ -233,15 +230,308 @@ LogicalResult translateConcat(Node &node) {
   return node.yield(result, sizes, first.dataType);
 }
 
+/// Start, end and step along a dimension of `size`, as numpy slices: the first element and how many there are.
+struct Range {
+  Index offset, size;
+};
+
+Range sliceRange(Node &node, Index start, Index end, int64_t step, Index size) {
+  IndexMath &math = node.math;
+  Location loc = node.loc;
+  Index zero = math.constant(0), last = math.sub(loc, size, math.constant(1));
+  // Exporters write "to the end" as the greatest integer they have.
+  constexpr int64_t far = std::numeric_limits<int32_t>::max();
+  auto fromEnd = [&](Index at) {
+    if (auto known = IndexMath::known(at))
+      return *known < 0 ? math.add(loc, size, math.constant(std::max(*known, -far - 1))) : at;
+    Index isNegative = math.compare(loc, arith::CmpIPredicate::slt, at, zero);
+    return math.select(loc, isNegative, math.add(loc, at, size), at);
+  };
+  auto isFar = [&](Index at) { return !IndexMath::known(size) && IndexMath::known(at).value_or(0) >= far; };
+  auto isFarBack = [&](Index at) { return !IndexMath::known(size) && IndexMath::known(at).value_or(0) <= -far; };
+  if (step > 0) {
+    Index from = isFarBack(start) ? zero : math.max(loc, fromEnd(start), zero);
+    Index to = isFar(end) ? size : math.min(loc, fromEnd(end), size);
+    // A start behind the end leaves nothing, wherever it is.
+    Index length = math.max(loc, math.sub(loc, to, from), zero);
+    return {from, math.ceilDiv(loc, length, math.constant(step))};
+  }
+  Index from = isFar(start) ? last : math.min(loc, fromEnd(start), last);
+  Index to = isFarBack(end) ? math.constant(-1) : math.max(loc, fromEnd(end), math.constant(-1));
+  Index length = math.max(loc, math.sub(loc, from, to), zero);
+  return {from, math.ceilDiv(loc, length, math.constant(-step))};
+}
+
+/// Starts, ends, axes and steps are attributes in version 1, inputs later.
+LogicalResult translateSlice(Node &node) {
+  Tensor &x = node.input(0);
+  SmallVector<Index> starts, ends;
+  auto asIndices = [&](ArrayRef<int64_t> list) {
+    SmallVector<Index> indices;
+    for (int64_t each : list)
+      indices.push_back(node.math.constant(each));
+    return indices;
+  };
+  if (node.version() < 10) {
+    starts = asIndices(node.integers("starts"));
+    ends = asIndices(node.integers("ends"));
+  } else {
+    if (!node.has(1) || !node.has(2))
+      return node.error() << "lacks its starts or ends";
+    auto first = node.indices(1), second = node.indices(2);
+    if (failed(first) || failed(second))
+      return failure();
+    starts = *first;
+    ends = *second;
+  }
+  auto axesList = node.listInput("axes", 3), stepsList = node.listInput("steps", 4);
+  if (failed(axesList) || failed(stepsList))
+    return failure();
+  SmallVector<int64_t> axes = axesList->value_or(llvm::to_vector(llvm::seq<int64_t>(0, starts.size())));
+  SmallVector<int64_t> steps = stepsList->value_or(SmallVector<int64_t>(starts.size(), 1));
+  if (starts.size() != ends.size() || starts.size() != axes.size() || starts.size() != steps.size())
+    return node.error() << "has " << starts.size() << " starts, " << ends.size() << " ends, " << axes.size()
+                        << " axes and " << steps.size() << " steps";
+  SmallVector<Index> offsets(x.rank(), node.math.constant(0));
+  Sizes sizes = x.sizes;
+  SmallVector<int64_t> strides(x.rank(), 1);
+  for (auto [start, end, axis, step] : llvm::zip(starts, ends, axes, steps)) {
+    FailureOr<int64_t> dim = node.normalizeAxis(axis, x.rank());
+    if (failed(dim))
+      return failure();
+    if (step == 0 || step == std::numeric_limits<int64_t>::min())
+      return node.error() << "has step " << step;
+    Range range = sliceRange(node, start, end, step, x.sizes[*dim]);
+    offsets[*dim] = range.offset;
+    sizes[*dim] = range.size;
+    strides[*dim] = step;
+  }
+  return node.yield(node.slice(node.value(0), offsets, sizes, strides), sizes, x.dataType);
+}
+
+/// The lengths of Split's parts: given, or as even as they can be.
+FailureOr<SmallVector<Index>> splitLengths(Node &node, Index size) {
+  int64_t parts = node.numResults();
+  if (node.hasAttribute("split") || node.has(1)) {
+    auto lengths = FailureOr<SmallVector<Index>>(SmallVector<Index>());
+    if (node.hasAttribute("split"))
+      for (int64_t length : node.integers("split"))
+        lengths->push_back(node.math.constant(length));
+    else
+      lengths = node.indices(1);
+    if (succeeded(lengths) && int64_t(lengths->size()) != parts)
+      return node.error() << "names " << lengths->size() << " lengths for " << parts << " results";
+    return lengths;
+  }
+  if (node.version() >= 18 && node.integer("num_outputs", 0) != parts)
+    return node.error() << "asks for " << node.integer("num_outputs", 0) << " parts but has " << parts << " results";
+  Index length = node.math.ceilDiv(node.loc, size, node.math.constant(parts));
+  Index before = node.math.mul(node.loc, length, node.math.constant(parts - 1));
+  SmallVector<Index> lengths(parts, length);
+  lengths.back() = node.math.sub(node.loc, size, before);
+  if (node.version() < 18 && failed(node.requireEqual(length, lengths.back(), "makes parts of")))
+    return failure();
+  return lengths;
+}
+
+LogicalResult translateSplit(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
+  if (failed(axis))
+    return failure();
+  FailureOr<SmallVector<Index>> lengths = splitLengths(node, x.sizes[*axis]);
+  if (failed(lengths))
+    return failure();
+  Index total = node.math.constant(0);
+  for (Index length : *lengths) {
+    if (IndexMath::known(length).value_or(0) < 0)
+      return node.error() << "makes a part of " << *IndexMath::known(length) << " elements";
+    total = node.math.add(node.loc, total, length);
+  }
+  if (failed(node.requireEqual(total, x.sizes[*axis], "divides among its parts")))
+    return failure();
+  SmallVector<Tensor> parts;
+  SmallVector<Index> offsets(x.rank(), node.math.constant(0));
+  Value value = node.value(0);
+  for (Index length : *lengths) {
+    Sizes sizes = x.sizes;
+    sizes[*axis] = length;
+    Value part = node.slice(value, offsets, sizes, SmallVector<int64_t>(x.rank(), 1));
+    parts.push_back(node.tensor(part, sizes, x.dataType));
+    offsets[*axis] = node.math.add(node.loc, offsets[*axis], length);
+  }
+  return node.yield(parts);
+}
+
+//===- Repetition ----------------------------------------------------------------------------------------------------
+
+LogicalResult translateTile(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<SmallVector<Index>> repeats = node.indices(1);
+  if (failed(repeats))
+    return failure();
+  if (int64_t(repeats->size()) != x.rank())
+    return node.error() << "has " << repeats->size() << " repeats for a tensor of rank " << x.rank();
+  // Each dimension becomes two: how often, and what.
+  Sizes split, repeated, sizes;
+  for (auto [repeat, size] : llvm::zip(*repeats, x.sizes)) {
+    if (IndexMath::known(repeat).value_or(0) < 0)
+      return node.error() << "repeats " << *IndexMath::known(repeat) << " times";
+    split.append({node.math.constant(1), size});
+    repeated.append({repeat, size});
+    sizes.push_back(node.math.mul(node.loc, repeat, size));
+  }
+  Value value = node.broadcast(node.reshape(node.value(0), x.sizes, split), split, repeated);
+  return node.yield(node.reshape(value, repeated, sizes), sizes, x.dataType);
+}
+
+FailureOr<joule::nn::PadMode> padMode(Node &node) {
+  StringRef mode = node.string("mode", "constant");
+  auto known = joule::nn::symbolizePadMode(mode);
+  if (!known)
+    return node.error() << "has mode '" << mode << "', which ONNX does not define";
+  return *known;
+}
+
+/// Paddings are starts, then ends, of all axes or those of the input `axes`.
+LogicalResult translatePad(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<joule::nn::PadMode> mode = padMode(node);
+  FailureOr<SmallVector<Index>> pads = SmallVector<Index>();
+  if (node.version() < 11)
+    for (int64_t pad : node.integers(node.version() < 2 ? "paddings" : "pads"))
+      pads->push_back(node.math.constant(pad));
+  else if (node.has(1))
+    pads = node.indices(1);
+  auto list = node.version() >= 18 ? node.listInput("axes", 3) : FailureOr<std::optional<SmallVector<int64_t>>>(std::nullopt);
+  if (failed(mode) || failed(pads) || failed(list))
+    return failure();
+  SmallVector<int64_t> axes = list->value_or(llvm::to_vector(llvm::seq<int64_t>(0, x.rank())));
+  if (pads->size() != 2 * axes.size())
+    return node.error() << "has " << pads->size() << " paddings for " << axes.size() << " axes";
+  SmallVector<Index> low(x.rank(), node.math.constant(0)), high = low;
+  for (auto [position, axis] : llvm::enumerate(axes)) {
+    FailureOr<int64_t> dim = node.normalizeAxis(axis, x.rank());
+    if (failed(dim))
+      return failure();
+    low[*dim] = (*pads)[position];
+    high[*dim] = (*pads)[position + axes.size()];
+  }
+  Sizes sizes;
+  for (auto [size, before, after] : llvm::zip(x.sizes, low, high)) {
+    sizes.push_back(node.math.add(node.loc, node.math.add(node.loc, size, before), after));
+    if (IndexMath::known(sizes.back()).value_or(0) < 0)
+      return node.error() << "crops a dimension to " << *IndexMath::known(sizes.back()) << " elements";
+    if (*mode != joule::nn::PadMode::Constant && IndexMath::known(size) == 0 && IndexMath::known(sizes.back()) != 0)
+      return node.error() << "repeats the elements of an empty dimension";
+  }
+  Value fill;
+  if (node.version() >= 11 && node.has(2)) {
+    if (failed(node.wantSameElement(0, 2)))
+      return failure();
+    Tensor &value = node.input(2);
+    if (node.type(value.sizes, value.element).getRank() > 1 || (value.rank() == 1 && value.knownSize(0) != 1))
+      return node.error() << "pads with " << value.type() << ", which is not one value";
+    fill = node.reshape(node.value(2), value.sizes, {});
+  } else if (x.element.isIntOrFloat()) {
+    fill = node.scalar(node.real("value", 0), x.element);
+  } else {
+    return node.error() << "of " << joule::dataTypeName(x.dataType) << " is not supported";
+  }
+  return node.yield(node.pad(node.value(0), fill, x.sizes, low, high, *mode), sizes, x.dataType);
+}
+
+//===- Blocks --------------------------------------------------------------------------------------------------------
+
+/// Checks that x is an image; gives its sizes and the block size.
+FailureOr<int64_t> blockSize(Node &node) {
+  int64_t block = node.integer("blocksize", 0);
+  if (failed(node.wantRank(0, 4, 4)))
+    return failure();
+  if (block < 1)
+    return node.error() << "has a block size of " << block;
+  return block;
+}
+
+LogicalResult translateDepthToSpace(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> size = blockSize(node);
+  StringRef mode = node.string("mode", "DCR");
+  if (failed(size))
+    return failure();
+  if (mode != "DCR" && mode != "CRD")
+    return node.error() << "has mode '" << mode << "', which ONNX does not define";
+  Index block = node.math.constant(*size), area = node.math.constant(*size * *size);
+  Index depth = node.math.floorDiv(node.loc, x.sizes[1], area);
+  if (failed(node.requireEqual(node.math.mul(node.loc, depth, area), x.sizes[1], "divides the channels into blocks:")))
+    return failure();
+  bool depthLast = mode == "DCR";
+  Sizes split = {x.sizes[0], depthLast ? block : depth, block, depthLast ? depth : block, x.sizes[2], x.sizes[3]};
+  SmallVector<int64_t> permutation = depthLast ? SmallVector<int64_t>{0, 3, 4, 1, 5, 2}
+                                               : SmallVector<int64_t>{0, 1, 4, 2, 5, 3};
+  Sizes moved;
+  for (int64_t dim : permutation)
+    moved.push_back(split[dim]);
+  Sizes sizes = {x.sizes[0], depth, node.math.mul(node.loc, x.sizes[2], block),
+                 node.math.mul(node.loc, x.sizes[3], block)};
+  Value value = node.transpose(node.reshape(node.value(0), x.sizes, split), permutation);
+  return node.yield(node.reshape(value, moved, sizes), sizes, x.dataType);
+}
+
+LogicalResult translateSpaceToDepth(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> size = blockSize(node);
+  if (failed(size))
+    return failure();
+  Index block = node.math.constant(*size);
+  Index height = node.math.floorDiv(node.loc, x.sizes[2], block), width = node.math.floorDiv(node.loc, x.sizes[3], block);
+  if (failed(node.requireEqual(node.math.mul(node.loc, height, block), x.sizes[2], "divides the height into blocks:")) ||
+      failed(node.requireEqual(node.math.mul(node.loc, width, block), x.sizes[3], "divides the width into blocks:")))
+    return failure();
+  Sizes split = {x.sizes[0], x.sizes[1], height, block, width, block};
+  SmallVector<int64_t> permutation = {0, 3, 5, 1, 2, 4};
+  Sizes moved;
+  for (int64_t dim : permutation)
+    moved.push_back(split[dim]);
+  Sizes sizes = {x.sizes[0], node.math.mul(node.loc, x.sizes[1], node.math.constant(*size * *size)), height, width};
+  Value value = node.transpose(node.reshape(node.value(0), x.sizes, split), permutation);
+  return node.yield(node.reshape(value, moved, sizes), sizes, x.dataType);
+}
+
+/// As inference sees it: nothing is dropped. Training is another matter.
+LogicalResult translateDropout(Node &node) {
+  Tensor &x = node.input(0);
+  if (node.has(2)) {
+    auto training = node.constantIntegers(2);
+    if (failed(training))
+      return failure();
+    if (training->size() != 1 || training->front() != 0)
+      return node.error() << "in training mode is not supported";
+  }
+  int maskType = node.version() < 10 ? x.dataType : int(Bool);
+  SmallVector<Tensor> results = {x};
+  if (node.wants(1))
+    results.push_back(node.tensor(node.splat(1, nnElementType(node.builder.getContext(), maskType), x.sizes), x.sizes,
+                                  maskType));
+  return node.yield(results);
+}
+
 const Row rows[] = {
     {"", "Concat", 1, 1, -1, translateConcat},
+    {"", "DepthToSpace", 1, 1, 1, translateDepthToSpace},
+    {"", "Dropout", 1, 1, 3, translateDropout},
     {"", "Expand", 8, 2, 2, translateExpand},
     {"", "Flatten", 1, 1, 1, translateFlatten},
     {"", "Identity", 1, 1, 1, translateIdentity},
+    {"", "Pad", 1, 1, 4, translatePad},
     {"", "Reshape", 1, 1, 2, translateReshape},
     {"", "Shape", 1, 1, 1, translateShape},
     {"", "Size", 1, 1, 1, translateSize},
+    {"", "Slice", 1, 1, 5, translateSlice},
+    {"", "SpaceToDepth", 1, 1, 1, translateSpaceToDepth},
+    {"", "Split", 1, 1, 2, translateSplit},
     {"", "Squeeze", 1, 1, 2, translateSqueeze},
+    {"", "Tile", 6, 2, 2, translateTile},
     {"", "Transpose", 1, 1, 1, translateTranspose},
     {"", "Unsqueeze", 1, 1, 2, translateUnsqueeze},
 };

@@ -258,6 +258,48 @@ Value Node::transpose(Value value, ArrayRef<int64_t> permutation) {
   return builder.create<nn::TransposeOp>(RankedTensorType::get(shape, from.getElementType()), value, permutation);
 }
 
+/// Splits sizes or offsets into constants, kDynamic among them, and the values that stand for those.
+static std::pair<SmallVector<int64_t>, SmallVector<Value>> splitIndices(ArrayRef<Index> indices) {
+  SmallVector<int64_t> constants;
+  SmallVector<Value> values;
+  for (Index index : indices) {
+    constants.push_back(IndexMath::known(index).value_or(ShapedType::kDynamic));
+    if (!IndexMath::known(index))
+      values.push_back(cast<Value>(index));
+  }
+  return {constants, values};
+}
+
+Value Node::slice(Value value, ArrayRef<Index> offsets, ArrayRef<Index> sizes, ArrayRef<int64_t> strides) {
+  auto [constants, values] = splitIndices(offsets);
+  return builder.create<nn::SliceOp>(type(sizes, getElementTypeOrSelf(value)), value, values, dynamic(sizes), constants,
+                                     strides);
+}
+
+Value Node::pad(Value value, Value fill, ArrayRef<Index> from, ArrayRef<Index> low, ArrayRef<Index> high,
+                nn::PadMode mode) {
+  Sizes sizes;
+  bool padded = false;
+  for (auto [size, before, after] : llvm::zip(from, low, high)) {
+    sizes.push_back(math.add(loc, math.add(loc, size, before), after));
+    padded |= IndexMath::known(before) != 0 || IndexMath::known(after) != 0;
+  }
+  if (!padded)
+    return value;
+  auto [constants, values] = splitIndices(low);
+  return builder.create<nn::PadOp>(type(sizes, getElementTypeOrSelf(value)), value, fill, values, dynamic(sizes),
+                                   constants, mode);
+}
+
+Value Node::iota(int64_t dim, ArrayRef<Index> sizes, Type element) {
+  return builder.create<nn::IotaOp>(type(sizes, element), dynamic(sizes), dim);
+}
+
+Value Node::indexScalar(Index number, int dataType) {
+  Tensor tensor = hostTensor({number}, {}, dataType);
+  return translator.materialize(loc, tensor);
+}
+
 Value Node::reduce(nn::Combiner combiner, Value value, ArrayRef<int64_t> axes) {
   auto from = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape;
@@ -287,6 +329,13 @@ LogicalResult Node::require(Index condition, const Twine &message) {
   Value holds = builder.create<arith::CmpIOp>(arith::CmpIPredicate::ne, cast<Value>(condition), zero);
   builder.create<nn::AssertOp>(holds, builder.getStringAttr(op.getOpType() + " " + message));
   return success();
+}
+
+LogicalResult Node::requireEqual(Index a, Index b, const Twine &what) {
+  auto x = IndexMath::known(a), y = IndexMath::known(b);
+  if (x && y && *x != *y)
+    return error() << what << " " << *x << " and " << *y << ", which differ";
+  return require(math.compare(loc, arith::CmpIPredicate::eq, a, b), what + " sizes that differ");
 }
 
 //===- Results -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,19 @@ namespace {
 /// The rows of each operator, by domain and name.
 llvm::StringMap<SmallVector<const Row *>> indexRows() {
   llvm::StringMap<SmallVector<const Row *>> index;
-  ArrayRef<Row> allRows[] = {pointwiseRows(), layoutRows(), contractRows(), reduceRows(), normRows(), windowRows(), quantizeRows(), recurrentRows(), scatterRows()};
+  ArrayRef<Row> allRows[] = {
+      pointwiseRows(),
+      layoutRows(),
+      contractRows(),
+      gatherRows(),
+      generateRows(),
+      windowRows(),
+      reduceRows(),
+      normRows(),
+      quantizeRows(),
+      recurrentRows(),
+      scatterRows(),
+  };
   for (ArrayRef<Row> rows : allRows)
     for (const Row &row : rows)
       index[(Twine(row.domain) + ":" + row.name).str()].push_back(&row);

@@ -8,9 +8,11 @@ namespace joule::translate {
 llvm::ArrayRef<Row> pointwiseRows();
 llvm::ArrayRef<Row> layoutRows();
 llvm::ArrayRef<Row> contractRows();
+llvm::ArrayRef<Row> gatherRows();
+llvm::ArrayRef<Row> generateRows();
+llvm::ArrayRef<Row> windowRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();
-llvm::ArrayRef<Row> windowRows();
 llvm::ArrayRef<Row> quantizeRows();
 llvm::ArrayRef<Row> recurrentRows();
 llvm::ArrayRef<Row> scatterRows();

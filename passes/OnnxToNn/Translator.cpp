@@ -17,8 +17,9 @@ constexpr int64_t maxHostElements = 4096;
 // Integers up to here are exact in every float that shapes are calculated in.
 constexpr double maxExactFloat = 1 << 20;
 
-/// `value` as nn holds constants: integers without a sign, weights of nn.
-Attribute nnConstant(Attribute value) {
+} // namespace
+
+Attribute joule::translate::nnConstant(Attribute value) {
   if (auto weight = dyn_cast<joule::onnx::WeightAttr>(value))
     return joule::nn::WeightAttr::get(value.getContext(), weight.getFile(), weight.getOffset(), weight.getLength());
   auto elements = dyn_cast<DenseElementsAttr>(value);
@@ -30,8 +31,6 @@ Attribute nnConstant(Attribute value) {
     return DenseElementsAttr::get(elements.getType().clone(signless), ArrayRef<Attribute>());
   return elements.bitcast(signless);
 }
-
-} // namespace
 
 bool joule::translate::isUnsignedType(int dataType) {
   return llvm::is_contained({UInt8, UInt16, UInt32, UInt64, UInt4, UInt2, Bool}, dataType);

@@ -158,13 +158,24 @@ public:
   /// A tensor of rank 0.
   Value scalar(double number, Type element);
   Value reshape(Value value, llvm::ArrayRef<Index> from, llvm::ArrayRef<Index> to);
-  /// `to` is another arrangement of the same elements; false is reported where that cannot be.
   Value transpose(Value value, llvm::ArrayRef<int64_t> permutation);
+  /// `sizes` elements from `offsets` on, `strides` apart. All that is read must lie inside.
+  Value slice(Value value, llvm::ArrayRef<Index> offsets, llvm::ArrayRef<Index> sizes,
+              llvm::ArrayRef<int64_t> strides);
+  /// `value` with `low` elements before and `high` after it along each dimension; they are `fill`, of rank 0.
+  Value pad(Value value, Value fill, llvm::ArrayRef<Index> from, llvm::ArrayRef<Index> low,
+            llvm::ArrayRef<Index> high, nn::PadMode mode = nn::PadMode::Constant);
+  /// A tensor of `sizes` that counts along `dim`.
+  Value iota(int64_t dim, llvm::ArrayRef<Index> sizes, Type element);
+  /// An `index` value as a tensor of rank 0.
+  Value indexScalar(Index number, int dataType);
   Value reduce(nn::Combiner combiner, Value value, llvm::ArrayRef<int64_t> axes);
   /// `value` converted as ONNX Cast does.
   Value convert(Value value, int fromType, int toType, bool saturate = false);
   /// Ends the run with `message` unless `condition` is not 0; an error now where it is known to be 0.
   LogicalResult require(Index condition, const llvm::Twine &message);
+  /// As `require` for `a` equal to `b`; where both are known the error says them.
+  LogicalResult requireEqual(Index a, Index b, const llvm::Twine &what);
 
   // Results.
   LogicalResult yield(Value value, Sizes sizes, int dataType);
@@ -229,6 +240,9 @@ private:
   llvm::StringMap<Value> symbols;
   mlir::Operation *lastEntryOp = nullptr;
 };
+
+/// A constant of the onnx level as nn holds it: integers without a sign, weights of nn.
+Attribute nnConstant(Attribute value);
 
 /// What nn makes of an ONNX element type: integers lose their sign.
 Type nnElementType(mlir::MLIRContext *context, int dataType);

@@ -1,441 +1,477 @@
 // Convolutions and pools.
+#include "passes/OnnxToNn/Window.h"
 #include "passes/OnnxToNn/Maths.h"
 #include "passes/OnnxToNn/Tables.h"
+
+#include "dialects/Onnx/ElementTypes.h"
 
 using namespace mlir;
 using namespace joule;
 using namespace joule::translate;
 
-namespace {
+//===- Windows -------------------------------------------------------------------------------------------------------
 
-/// A window that slides over the spatial dimensions of an input.
-struct Window {
-  SmallVector<int64_t> size, strides, dilations, low, high;
-
-  int64_t rank() const { return size.size(); }
-  /// Elements that the window spans along `dim`, gaps included.
-  int64_t extent(int64_t dim) const { return (size[dim] - 1) * dilations[dim] + 1; }
-};
-
-/// The list attribute `name`, one entry per spatial dimension; `fallback` for each where it is absent.
-FailureOr<SmallVector<int64_t>> spatialList(Node &node, StringRef name, int64_t count, int64_t fallback,
-                                            int64_t least) {
-  SmallVector<int64_t> list = node.integers(name);
-  if (list.empty())
-    list.assign(count, fallback);
-  if (int64_t(list.size()) != count)
-    return node.error() << "has " << list.size() << " " << name << " where " << count << " are wanted";
-  for (int64_t entry : list)
-    if (entry < least || entry > (int64_t(1) << 31))
-      return node.error() << "has " << entry << " in " << name;
-  return list;
-}
-
-/// Strides, dilations and explicit padding of a window of `size`.
-FailureOr<Window> readWindow(Node &node, SmallVector<int64_t> size) {
-  int64_t rank = size.size();
+FailureOr<Window> joule::translate::readWindow(Node &node, int64_t spatial, ArrayRef<int64_t> size) {
   Window window;
-  window.size = std::move(size);
-  for (int64_t extent : window.size)
-    if (extent < 1)
-      return node.error() << "has a window of size " << extent;
-  auto strides = spatialList(node, "strides", rank, 1, 1), dilations = spatialList(node, "dilations", rank, 1, 1);
-  auto pads = spatialList(node, "pads", 2 * rank, 0, -(int64_t(1) << 31));
-  if (failed(strides) || failed(dilations) || failed(pads))
-    return failure();
-  window.strides = *strides;
-  window.dilations = *dilations;
-  window.low.assign(pads->begin(), pads->begin() + rank);
-  window.high.assign(pads->begin() + rank, pads->end());
+  window.size.assign(size.begin(), size.end());
+  SmallVector<int64_t> ones(spatial, 1);
+  window.strides = node.integers("strides", ones);
+  window.dilations = node.integers("dilations", ones);
+  window.pads = node.integers("pads", SmallVector<int64_t>(2 * spatial, 0));
+  StringRef mode = node.string("auto_pad", "NOTSET");
+  window.mode = mode.empty() ? "NOTSET" : mode;
+  for (auto [name, list, wanted] : {std::tuple("kernel_shape", ArrayRef<int64_t>(window.size), spatial),
+                                    std::tuple("strides", ArrayRef<int64_t>(window.strides), spatial),
+                                    std::tuple("dilations", ArrayRef<int64_t>(window.dilations), spatial),
+                                    std::tuple("pads", ArrayRef<int64_t>(window.pads), 2 * spatial)})
+    if (int64_t(list.size()) != wanted)
+      return node.error() << "has " << list.size() << " numbers as " << name << " where it wants " << wanted;
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  auto outside = [&](int64_t value) { return value < 1 || value > most; };
+  if (llvm::any_of(window.size, outside) || llvm::any_of(window.strides, outside) ||
+      llvm::any_of(window.dilations, outside))
+    return node.error() << "has a window size, stride or dilation below 1";
+  if (llvm::any_of(window.pads, [&](int64_t pad) { return pad > most || pad < -most; }))
+    return node.error() << "has a padding beyond " << most;
+  if (!llvm::is_contained({"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}, window.mode))
+    return node.error() << "has auto_pad '" << mode << "', which ONNX does not define";
   return window;
 }
 
-/// Sets the padding that `auto_pad` asks for on an input of `sizes`.
-LogicalResult applyAutoPad(Node &node, Window &window, ArrayRef<Index> sizes) {
-  StringRef mode = node.string("auto_pad", "NOTSET");
-  if (mode == "NOTSET" || mode.empty())
-    return success();
-  if (mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER")
-    return node.error() << "has auto_pad \"" << mode << "\"";
-  for (int64_t dim = 0; dim < window.rank(); ++dim) {
-    int64_t total = 0;
-    std::optional<int64_t> size = IndexMath::known(sizes[dim]);
-    if (mode == "VALID") {
-      total = 0;
-    } else if (size) {
-      int64_t stride = window.strides[dim], windows = (*size + stride - 1) / stride;
-      total = std::max<int64_t>(0, (windows - 1) * stride + window.extent(dim) - *size);
-    } else if (window.strides[dim] == 1) {
-      total = window.extent(dim) - 1;
-    } else {
-      return node.error() << "pads by auto_pad along a dynamic dimension with stride " << window.strides[dim]
-                          << ", which is not supported";
-    }
-    window.low[dim] = mode == "SAME_LOWER" ? total - total / 2 : total / 2;
-    window.high[dim] = total - window.low[dim];
-  }
-  return success();
-}
+namespace {
 
-/// The number of places of a window along each dimension of `sizes`.
-FailureOr<Sizes> countPlaces(Node &node, const Window &window, ArrayRef<Index> sizes, bool ceil) {
-  IndexMath &math = node.math;
-  Location loc = node.loc;
-  Sizes places;
-  for (int64_t dim = 0; dim < window.rank(); ++dim) {
-    Index stride = math.constant(window.strides[dim]);
-    Index room = math.add(loc, sizes[dim], math.constant(window.low[dim] + window.high[dim] - window.extent(dim)));
-    if (std::optional<int64_t> known = IndexMath::known(room); known && *known < 0)
-      return node.error() << "slides a window of " << window.extent(dim) << " over "
-                          << *known + window.extent(dim) << " elements";
-    Index steps = ceil ? math.ceilDiv(loc, room, stride) : math.floorDiv(loc, room, stride);
-    Index count = math.add(loc, steps, math.constant(1));
-    if (ceil) {
-      // A window that would begin behind the input and its low padding is none.
-      Index begin = math.mul(loc, steps, stride);
-      Index end = math.add(loc, sizes[dim], math.constant(window.low[dim]));
-      Index beyond = math.compare(loc, arith::CmpIPredicate::sge, begin, end);
-      count = math.select(loc, beyond, steps, count);
-    }
-    places.push_back(IndexMath::known(count) ? count : math.max(loc, count, math.constant(0)));
-  }
-  return places;
-}
-
-ArrayRef<Index> spatial(const Tensor &x) { return ArrayRef<Index>(x.sizes).drop_front(2); }
-
-/// The first two sizes, then `places`.
-Sizes withSpace(Index batch, Index channels, ArrayRef<Index> places) {
-  Sizes sizes = {batch, channels};
-  sizes.append(places.begin(), places.end());
-  return sizes;
-}
-
-//===- Convolutions --------------------------------------------------------------------------------------------------
-
-/// The known sizes of the filter's window; an error where the model does not fix them.
-FailureOr<SmallVector<int64_t>> filterWindow(Node &node, const Tensor &filter) {
-  SmallVector<int64_t> size;
-  for (int64_t dim = 2; dim < filter.rank(); ++dim) {
-    std::optional<int64_t> known = filter.knownSize(dim);
-    if (!known)
-      return node.error() << "has a weight of unknown size, which is not supported";
-    size.push_back(*known);
-  }
-  SmallVector<int64_t> stated = node.integers("kernel_shape");
-  if (!stated.empty() && stated != size)
-    return node.error() << "has a kernel_shape that differs from its weight's";
-  return size;
-}
-
-LogicalResult checkConv(Node &node) {
-  Tensor &x = node.input(0), &filter = node.input(1);
-  if (failed(node.wantFloat(0)) || failed(node.wantSameElement(0, 1)) || failed(node.wantRank(0, 3)))
-    return failure();
-  if (filter.rank() != x.rank())
-    return node.error() << "has an input of rank " << x.rank() << " and a weight of rank " << filter.rank();
-  if (node.has(2) && (failed(node.wantRank(2, 1, 1)) || failed(node.wantSameElement(0, 2))))
-    return failure();
-  return success();
-}
-
-/// The channels of the input and of a group of the filter, and the groups, fit. `perGroup` is the filter's dimension of
-/// input channels.
-LogicalResult checkChannels(Node &node, const Tensor &x, std::optional<int64_t> wanted, int64_t groups,
-                            std::optional<int64_t> split) {
-  if (groups < 1 || (split && *split % groups != 0))
-    return node.error() << "splits " << (split ? *split : 0) << " channels into " << groups << " groups";
-  std::optional<int64_t> channels = x.knownSize(1);
-  if (channels && wanted && *channels != *wanted)
-    return node.error() << "weight has " << *wanted << " input channels but the input has " << *channels;
-  return success();
-}
-
-Value buildConv(Node &node, Value input, Value filter, const Window &window, ArrayRef<int64_t> inputDilations,
-                int64_t groups, ArrayRef<Index> sizes, Type element) {
-  return node.builder.create<nn::ConvOp>(node.type(sizes, element), input, filter, node.dynamic(sizes), window.strides,
-                                         window.low, window.dilations, inputDilations, groups, false, false,
-                                         nn::PrecisionAttr());
-}
-
-Value addBias(Node &node, Value value, ArrayRef<Index> sizes, int dataType) {
-  if (!node.has(2))
-    return value;
-  return Maths(node, sizes, dataType).add(value, node.broadcastInDim(node.value(2), node.input(2).sizes, sizes, {1}));
-}
-
-LogicalResult translateConv(Node &node) {
-  if (failed(checkConv(node)))
-    return failure();
-  Tensor &x = node.input(0), &filter = node.input(1);
-  int64_t groups = node.integer("group", 1);
-  std::optional<int64_t> perGroup = filter.knownSize(1);
-  std::optional<int64_t> wanted = perGroup ? std::optional<int64_t>(*perGroup * groups) : std::nullopt;
-  if (failed(checkChannels(node, x, wanted, groups, filter.knownSize(0))))
-    return failure();
-  FailureOr<SmallVector<int64_t>> size = filterWindow(node, filter);
-  if (failed(size))
-    return failure();
-  FailureOr<Window> window = readWindow(node, *size);
-  if (failed(window) || failed(applyAutoPad(node, *window, spatial(x))))
-    return failure();
-  FailureOr<Sizes> places = countPlaces(node, *window, spatial(x), false);
-  if (failed(places))
-    return failure();
-  Sizes sizes = withSpace(x.sizes[0], filter.sizes[0], *places);
-  SmallVector<int64_t> ones(window->rank(), 1);
-  Value result = buildConv(node, node.value(0), node.value(1), *window, ones, groups, sizes, x.element);
-  return node.yield(addBias(node, result, sizes, x.dataType), sizes, x.dataType);
-}
-
-/// The filter `[C, K / groups, window…]` of a transposed convolution as that of a convolution, `[K, C / groups,
-/// window…]`: groups apart, channels exchanged, the window reversed.
-Value transposeFilter(Node &node, const Tensor &filter, int64_t groups, ArrayRef<int64_t> window) {
-  IndexMath &math = node.math;
-  int64_t in = *filter.knownSize(0), out = *filter.knownSize(1);
-  Sizes split = {math.constant(groups), math.constant(in / groups), math.constant(out)};
-  Sizes joined = {math.constant(groups * out), math.constant(in / groups)};
-  SmallVector<int64_t> permutation = {0, 2, 1};
-  for (auto [dim, size] : llvm::enumerate(window)) {
-    split.push_back(math.constant(size));
-    joined.push_back(math.constant(size));
-    permutation.push_back(3 + dim);
-  }
-  Value apart = node.transpose(node.reshape(node.value(1), filter.sizes, split), permutation);
-  Sizes exchanged = {split[0], split[2], split[1]};
-  exchanged.append(split.begin() + 3, split.end());
-  Value whole = node.reshape(apart, exchanged, joined);
-  SmallVector<int64_t> offsets = {0, 0}, strides = {1, 1};
-  for (int64_t size : window) {
-    offsets.push_back(size - 1);
-    strides.push_back(-1);
-  }
-  return node.builder.create<nn::SliceOp>(whole.getType(), whole, ValueRange(), ValueRange(), offsets, strides);
-}
-
-/// Sizes of a transposed convolution's result, and its low padding, from the attributes that state either.
-FailureOr<Sizes> transposedSizes(Node &node, Window &window, ArrayRef<Index> space) {
-  IndexMath &math = node.math;
-  auto extra = spatialList(node, "output_padding", window.rank(), 0, 0);
-  SmallVector<int64_t> stated = node.integers("output_shape");
-  StringRef mode = node.string("auto_pad", "NOTSET");
-  bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  if (failed(extra))
-    return failure();
-  if (int64_t(stated.size()) > window.rank())
-    stated.erase(stated.begin(), stated.end() - window.rank());
-  if (!stated.empty() && int64_t(stated.size()) != window.rank())
-    return node.error() << "has " << stated.size() << " sizes in output_shape where " << window.rank() << " are wanted";
-  Sizes sizes;
-  for (int64_t dim = 0; dim < window.rank(); ++dim) {
-    // The result without any padding.
-    Index full = math.add(node.loc,
-                          math.mul(node.loc, math.sub(node.loc, space[dim], math.constant(1)),
-                                   math.constant(window.strides[dim])),
-                          math.constant(window.extent(dim) + (*extra)[dim]));
-    if (stated.empty() && !same) {
-      if (mode == "VALID")
-        window.low[dim] = window.high[dim] = 0;
-      sizes.push_back(math.sub(node.loc, full, math.constant(window.low[dim] + window.high[dim])));
-      continue;
-    }
-    Index size = stated.empty() ? math.mul(node.loc, space[dim], math.constant(window.strides[dim]))
-                                : math.constant(stated[dim]);
-    std::optional<int64_t> total = IndexMath::known(math.sub(node.loc, full, size));
-    if (!total)
-      return node.error() << "pads along a dynamic dimension by the size of its result, which is not supported";
-    total = std::max<int64_t>(*total, 0);
-    window.low[dim] = mode == "SAME_UPPER" ? *total / 2 : *total - *total / 2;
-    sizes.push_back(size);
-  }
-  return sizes;
-}
-
-LogicalResult translateConvTranspose(Node &node) {
-  if (failed(checkConv(node)))
-    return failure();
-  Tensor &x = node.input(0), &filter = node.input(1);
-  int64_t groups = node.integer("group", 1);
-  if (!filter.knownSize(0) || !filter.knownSize(1))
-    return node.error() << "has a weight of unknown size, which is not supported";
-  if (failed(checkChannels(node, x, filter.knownSize(0), groups, filter.knownSize(0))))
-    return failure();
-  FailureOr<SmallVector<int64_t>> size = filterWindow(node, filter);
-  if (failed(size))
-    return failure();
-  FailureOr<Window> window = readWindow(node, *size);
-  if (failed(window))
-    return failure();
-  FailureOr<Sizes> space = transposedSizes(node, *window, spatial(x));
-  if (failed(space))
-    return failure();
-  Sizes sizes = withSpace(x.sizes[0], node.math.constant(groups * *filter.knownSize(1)), *space);
-  Value turned = transposeFilter(node, filter, groups, *size);
-  // The strides spread the input's elements; the window then moves by one.
-  SmallVector<int64_t> spread = window->strides;
-  window->strides.assign(window->rank(), 1);
-  for (int64_t dim = 0; dim < window->rank(); ++dim)
-    window->low[dim] = window->extent(dim) - 1 - window->low[dim];
-  Value result = buildConv(node, node.value(0), turned, *window, spread, groups, sizes, x.element);
-  return node.yield(addBias(node, result, sizes, x.dataType), sizes, x.dataType);
-}
-
-//===- Pools ---------------------------------------------------------------------------------------------------------
-
-/// The window of a pool and its places on the input.
-FailureOr<std::pair<Window, Sizes>> readPool(Node &node) {
-  Tensor &x = node.input(0);
-  if (failed(node.wantRank(0, 3)))
-    return failure();
-  SmallVector<int64_t> size = node.integers("kernel_shape");
-  if (int64_t(size.size()) != x.rank() - 2)
-    return node.error() << "has a window of rank " << size.size() << " on an input of rank " << x.rank();
-  FailureOr<Window> window = readWindow(node, size);
-  if (failed(window) || failed(applyAutoPad(node, *window, spatial(x))))
-    return failure();
-  FailureOr<Sizes> places = countPlaces(node, *window, spatial(x), node.flag("ceil_mode"));
-  if (failed(places))
-    return failure();
-  return std::pair(*window, withSpace(x.sizes[0], x.sizes[1], *places));
-}
-
-Value buildPool(Node &node, nn::Combiner combiner, Value input, const Window &window, ArrayRef<Index> sizes) {
-  Type element = getElementTypeOrSelf(input);
-  return node.builder.create<nn::PoolOp>(node.type(sizes, element), combiner, input, node.dynamic(sizes), window.size,
-                                         window.strides, window.low, window.dilations);
-}
-
-LogicalResult translateMaxPool(Node &node) {
-  auto pool = readPool(node);
-  if (failed(pool) || failed(node.wantNumber(0)))
-    return failure();
-  auto [window, sizes] = *pool;
-  Tensor &x = node.input(0);
-  nn::Combiner combiner = x.isUnsigned() ? nn::Combiner::UnsignedMax : nn::Combiner::Max;
-  SmallVector<Tensor> results = {
-      node.tensor(buildPool(node, combiner, node.value(0), window, sizes), sizes, x.dataType)};
-  if (node.wants(1)) {
-    Value places = node.builder.create<nn::PoolArgMaxOp>(
-        node.type(sizes, node.builder.getI64Type()), node.value(0), node.dynamic(sizes), window.size, window.strides,
-        window.low, window.dilations, node.flag("storage_order"));
-    results.push_back(node.tensor(places, sizes, Int64));
-  }
-  return node.yield(results);
-}
-
-/// How many elements each place of the window averages, as a tensor of `sizes`. Padding counts where `paddingCounts`; what
-/// a window of ceil_mode spans behind the padding never does.
-Value averagedElements(Node &node, Window window, ArrayRef<Index> sizes, bool paddingCounts) {
-  Tensor &x = node.input(0);
-  IndexMath &math = node.math;
-  bool padded = llvm::any_of(window.low, [](int64_t pad) { return pad != 0; }) ||
-                llvm::any_of(window.high, [](int64_t pad) { return pad != 0; });
-  if (!node.flag("ceil_mode") && (paddingCounts || !padded)) {
-    int64_t count = 1;
-    for (int64_t size : window.size)
-      count *= size;
-    return node.splat(double(count), x.element, sizes);
-  }
-  Sizes space(spatial(x));
-  if (paddingCounts)
-    for (int64_t dim = 0; dim < window.rank(); ++dim) {
-      space[dim] = math.add(node.loc, space[dim], math.constant(window.low[dim] + window.high[dim]));
-      window.low[dim] = 0;
-    }
-  Index one = math.constant(1);
-  Value ones = node.splat(1.0, x.element, withSpace(one, one, space));
-  Sizes counted = withSpace(one, one, sizes.drop_front(2));
-  return node.broadcast(buildPool(node, nn::Combiner::Sum, ones, window, counted), counted, sizes);
-}
-
-LogicalResult translateAveragePool(Node &node) {
-  auto pool = readPool(node);
-  if (failed(pool) || failed(node.wantFloat(0)))
-    return failure();
-  auto [window, sizes] = *pool;
-  Tensor &x = node.input(0);
-  Value total = buildPool(node, nn::Combiner::Sum, node.value(0), window, sizes);
-  Value count = averagedElements(node, window, sizes, node.flag("count_include_pad"));
-  return node.yield(Maths(node, sizes, x.dataType).div(total, count), sizes, x.dataType);
-}
-
-/// sum(|x|^p)^(1/p) of what `sum` adds up.
-Value pNorm(Node &node, const Tensor &x, double p, ArrayRef<Index> sizes, llvm::function_ref<Value(Value)> sum) {
-  Maths all(node, x.sizes, x.dataType), some(node, sizes, x.dataType);
-  Value size = all.absf(node.value(0));
-  Value powers = p == 1 ? size : p == 2 ? all.mul(size, size) : Value(node.builder.create<math::PowFOp>(size, all.constant(p)));
-  Value total = sum(powers);
-  if (p == 1)
-    return total;
-  return p == 2 ? some.sqrt(total) : Value(node.builder.create<math::PowFOp>(total, some.constant(1 / p)));
-}
-
-double normOf(Node &node) { return node.version() == 1 ? node.real("p", 2.0) : double(node.integer("p", 2)); }
-
-LogicalResult translateLpPool(Node &node) {
-  auto pool = readPool(node);
-  if (failed(pool) || failed(node.wantFloat(0)))
-    return failure();
-  auto [window, sizes] = *pool;
-  Tensor &x = node.input(0);
-  Value result = pNorm(node, x, normOf(node), sizes, [&, &window = window, &sizes = sizes](Value powers) {
-    return buildPool(node, nn::Combiner::Sum, powers, window, sizes);
-  });
-  return node.yield(result, sizes, x.dataType);
-}
-
-//===- Pools over all of space ---------------------------------------------------------------------------------------
-
-/// Combines all of space; the spatial sizes become 1.
-LogicalResult overSpace(Node &node, llvm::function_ref<Value(ArrayRef<int64_t> axes, ArrayRef<Index> kept)> combine) {
-  Tensor &x = node.input(0);
-  if (failed(node.wantFloat(0)) || failed(node.wantRank(0, 3)))
-    return failure();
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, x.rank()));
-  Sizes kept = {x.sizes[0], x.sizes[1]}, sizes = kept;
-  sizes.append(axes.size(), node.math.constant(1));
-  return node.yield(node.reshape(combine(axes, kept), kept, sizes), sizes, x.dataType);
-}
-
-LogicalResult translateGlobalAveragePool(Node &node) {
-  return overSpace(node, [&](ArrayRef<int64_t> axes, ArrayRef<Index> kept) {
-    Tensor &x = node.input(0);
-    Maths maths(node, kept, x.dataType);
-    Index count = node.math.product(node.loc, spatial(x));
-    Value total = node.reduce(nn::Combiner::Sum, node.value(0), axes);
-    if (auto known = IndexMath::known(count))
-      return maths.div(total, maths.constant(double(*known)));
-    Tensor host = node.hostTensor({count}, {}, Int64);
-    Value divisor = node.convert(node.translator.materialize(node.loc, host), Int64, x.dataType);
-    return maths.div(total, node.broadcast(divisor, {}, kept));
-  });
-}
-
-LogicalResult translateGlobalMaxPool(Node &node) {
-  return overSpace(node, [&](ArrayRef<int64_t> axes, ArrayRef<Index>) {
-    return node.reduce(nn::Combiner::Max, node.value(0), axes);
-  });
-}
-
-LogicalResult translateGlobalLpPool(Node &node) {
-  return overSpace(node, [&](ArrayRef<int64_t> axes, ArrayRef<Index> kept) {
-    return pNorm(node, node.input(0), normOf(node), kept,
-                 [&](Value powers) { return node.reduce(nn::Combiner::Sum, powers, axes); });
-  });
+/// `total` padding in two: the odd element goes behind, or before where `mode` says so.
+std::pair<Index, Index> splitPadding(Node &node, Index total, StringRef mode) {
+  Index half = node.math.floorDiv(node.loc, total, node.math.constant(2));
+  Index rest = node.math.sub(node.loc, total, half);
+  return mode == "SAME_LOWER" ? std::pair(rest, half) : std::pair(half, rest);
 }
 
 } // namespace
 
-ArrayRef<Row> joule::translate::windowRows() {
-  static const Row rows[] = {
-      {"", "Conv", 1, 2, 3, translateConv},
-      {"", "ConvTranspose", 1, 2, 3, translateConvTranspose},
-      {"", "MaxPool", 1, 1, 1, translateMaxPool},
-      {"", "AveragePool", 1, 1, 1, translateAveragePool},
-      {"", "LpPool", 1, 1, 1, translateLpPool},
-      {"", "GlobalAveragePool", 1, 1, 1, translateGlobalAveragePool},
-      {"", "GlobalMaxPool", 1, 1, 1, translateGlobalMaxPool},
-      {"", "GlobalLpPool", 1, 1, 1, translateGlobalLpPool},
-  };
-  return rows;
+LogicalResult joule::translate::placeWindow(Node &node, Window &window, ArrayRef<Index> spatialSizes) {
+  IndexMath &math = node.math;
+  Location loc = node.loc;
+  bool ceil = node.flag("ceil_mode");
+  for (auto [dim, input] : llvm::enumerate(spatialSizes)) {
+    int64_t reach = (window.size[dim] - 1) * window.dilations[dim] + 1;
+    Index stride = math.constant(window.strides[dim]), low, high, size;
+    if (window.mode == "SAME_UPPER" || window.mode == "SAME_LOWER") {
+      size = math.ceilDiv(loc, input, stride);
+      Index covered = math.add(loc, math.mul(loc, math.sub(loc, size, math.constant(1)), stride), math.constant(reach));
+      Index total = math.max(loc, math.sub(loc, covered, input), math.constant(0));
+      std::tie(low, high) = splitPadding(node, total, window.mode);
+    } else {
+      bool none = window.mode == "VALID";
+      low = math.constant(none ? 0 : window.pads[dim]);
+      high = math.constant(none ? 0 : window.pads[window.size.size() + dim]);
+      Index padded = math.add(loc, math.add(loc, input, low), high);
+      Index steps = math.sub(loc, padded, math.constant(reach));
+      size = math.add(loc, ceil ? math.ceilDiv(loc, steps, stride) : math.floorDiv(loc, steps, stride), math.constant(1));
+      if (ceil) {
+        // A last window that starts behind the input and its left padding is left out.
+        Index start = math.mul(loc, math.sub(loc, size, math.constant(1)), stride);
+        Index behind = math.compare(loc, arith::CmpIPredicate::sge, start, math.add(loc, input, low));
+        size = math.sub(loc, size, behind);
+      }
+    }
+    if (auto known = IndexMath::known(size); known && *known < 0)
+      return node.error() << "has a window of " << reach << " elements over a dimension of "
+                          << IndexMath::known(input).value_or(0);
+    window.low.push_back(low);
+    window.high.push_back(high);
+    window.outputs.push_back(math.max(loc, size, math.constant(0)));
+  }
+  return success();
 }
+
+Value joule::translate::padWhereUnknown(Node &node, Window &window, Value value, Sizes &sizes, Value fill) {
+  bool allKnown = llvm::all_of(window.low, [](Index low) { return IndexMath::known(low).has_value(); });
+  if (allKnown)
+    return value;
+  SmallVector<Index> low(sizes.size(), node.math.constant(0)), high = low;
+  for (size_t dim = 0; dim < window.low.size(); ++dim) {
+    low[dim + 2] = window.low[dim];
+    high[dim + 2] = window.high[dim];
+    window.low[dim] = window.high[dim] = node.math.constant(0);
+  }
+  Value padded = node.pad(value, fill, sizes, low, high);
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    sizes[dim] = node.math.add(node.loc, node.math.add(node.loc, sizes[dim], low[dim]), high[dim]);
+  return padded;
+}
+
+SmallVector<int64_t> joule::translate::knownLow(const Window &window) {
+  SmallVector<int64_t> low;
+  for (Index index : window.low)
+    low.push_back(*IndexMath::known(index));
+  return low;
+}
+
+//===- Convolution ---------------------------------------------------------------------------------------------------
+
+FailureOr<Tensor> joule::translate::convolve(Node &node, Tensor input, Tensor filter, int resultType) {
+  if (input.rank() < 3 || input.rank() != filter.rank())
+    return node.error() << "has an input of rank " << input.rank() << " and a weight of rank " << filter.rank();
+  int64_t spatial = input.rank() - 2, groups = node.integer("group", 1);
+  auto channels = input.knownSize(1), filterChannels = filter.knownSize(1), filters = filter.knownSize(0);
+  SmallVector<int64_t> size;
+  for (int64_t dim = 0; dim < spatial; ++dim) {
+    auto known = filter.knownSize(dim + 2);
+    if (!known)
+      return node.error() << "has a weight whose window only a run knows, which is not supported";
+    size.push_back(*known);
+  }
+  if (node.hasAttribute("kernel_shape") && node.integers("kernel_shape") != size)
+    return node.error() << "has a kernel_shape that differs from its weight " << filter.type();
+  if (groups < 1 || (filters && *filters % groups != 0))
+    return node.error() << "has " << filters.value_or(0) << " filters in " << groups << " groups";
+  if (!filters || !filterChannels)
+    return node.error() << "has a weight whose channels only a run knows, which is not supported";
+  if (channels && *channels != *filterChannels * groups)
+    return node.error() << "weight has " << *filterChannels * groups << " input channels but the input has "
+                        << *channels;
+  if (failed(node.requireEqual(input.sizes[1], node.math.constant(*filterChannels * groups), "has channels of")))
+    return failure();
+  FailureOr<Window> window = readWindow(node, spatial, size);
+  if (failed(window) || failed(placeWindow(node, *window, ArrayRef(input.sizes).drop_front(2))))
+    return failure();
+  Value value = input.value;
+  if (!llvm::all_of(window->low, [](Index low) { return IndexMath::known(low).has_value(); }))
+    value = padWhereUnknown(node, *window, value, input.sizes, node.scalar(0, input.element));
+  Sizes sizes = {input.sizes[0], filter.sizes[0]};
+  sizes.append(window->outputs.begin(), window->outputs.end());
+  Type element = nnElementType(node.builder.getContext(), resultType);
+  Value result = node.builder.create<nn::ConvOp>(
+      node.type(sizes, element), value, filter.value, node.dynamic(sizes), window->strides, knownLow(*window),
+      window->dilations, SmallVector<int64_t>(spatial, 1), groups, input.isUnsigned(), filter.isUnsigned(),
+      nn::PrecisionAttr());
+  return node.tensor(result, sizes, resultType);
+}
+
+namespace {
+
+Tensor withValue(Node &node, int64_t input) {
+  Tensor tensor = node.input(input);
+  tensor.value = node.value(input);
+  return tensor;
+}
+
+/// Adds input `number`, one element per channel, where it is there.
+LogicalResult yieldWithBias(Node &node, const Tensor &result, int64_t number) {
+  if (!node.has(number))
+    return node.yield({result});
+  Tensor &bias = node.input(number);
+  if (failed(node.wantRank(number, 1, 1)) || failed(node.wantSameElement(0, number)) ||
+      failed(node.requireEqual(bias.sizes[0], result.sizes[1], "has a bias and channels of")))
+    return failure();
+  Maths m(node, result.sizes, result.dataType);
+  Value spread = node.broadcastInDim(node.value(number), bias.sizes, result.sizes, {1});
+  return node.yield(m.add(result.value, spread), result.sizes, result.dataType);
+}
+
+LogicalResult translateConv(Node &node) {
+  if (failed(node.wantFloat(0)) || failed(node.wantSameElement(0, 1)))
+    return failure();
+  FailureOr<Tensor> result = convolve(node, withValue(node, 0), withValue(node, 1), node.input(0).dataType);
+  return failed(result) ? failure() : yieldWithBias(node, *result, 2);
+}
+
+/// The weight `[C, M / groups, window…]` as a convolution's filter `[M, C / groups, window…]`, turned round.
+Value turnedFilter(Node &node, const Tensor &weight, int64_t groups, Sizes &sizes) {
+  IndexMath &math = node.math;
+  Index group = math.constant(groups), perGroup = math.floorDiv(node.loc, weight.sizes[0], group);
+  ArrayRef<Index> window = ArrayRef(weight.sizes).drop_front(2);
+  Sizes split = {group, perGroup, weight.sizes[1]};
+  split.append(window.begin(), window.end());
+  SmallVector<int64_t> permutation = {0, 2, 1};
+  for (size_t dim = 0; dim < window.size(); ++dim)
+    permutation.push_back(3 + dim);
+  Sizes moved = {group, weight.sizes[1], perGroup};
+  moved.append(window.begin(), window.end());
+  sizes = {math.mul(node.loc, group, weight.sizes[1]), perGroup};
+  sizes.append(window.begin(), window.end());
+  Value value = node.transpose(node.reshape(weight.value, weight.sizes, split), permutation);
+  value = node.reshape(value, moved, sizes);
+  SmallVector<Index> offsets(2, math.constant(0));
+  SmallVector<int64_t> strides(2, 1);
+  for (Index size : window) {
+    offsets.push_back(math.sub(node.loc, size, math.constant(1)));
+    strides.push_back(-1);
+  }
+  return node.slice(value, offsets, sizes, strides);
+}
+
+/// A convolution over the input whose elements `strides` spread apart.
+LogicalResult translateConvTranspose(Node &node) {
+  if (failed(node.wantFloat(0)) || failed(node.wantSameElement(0, 1)) || failed(node.wantRank(0, 3)) ||
+      failed(node.wantRank(1, node.input(0).rank(), node.input(0).rank())))
+    return failure();
+  Tensor x = withValue(node, 0), weight = withValue(node, 1);
+  int64_t spatial = x.rank() - 2, groups = node.integer("group", 1);
+  SmallVector<int64_t> size;
+  for (int64_t dim = 1; dim < weight.rank(); ++dim)
+    if (!weight.knownSize(dim))
+      return node.error() << "has a weight whose sizes only a run knows, which is not supported";
+    else if (dim > 1)
+      size.push_back(*weight.knownSize(dim));
+  auto inChannels = weight.knownSize(0);
+  if (groups < 1 || !inChannels || *inChannels % groups != 0)
+    return node.error() << "has " << inChannels.value_or(0) << " input channels in " << groups << " groups";
+  if (node.hasAttribute("kernel_shape") && node.integers("kernel_shape") != size)
+    return node.error() << "has a kernel_shape that differs from its weight " << weight.type();
+  if (failed(node.requireEqual(x.sizes[1], weight.sizes[0], "has input channels and weight channels of")))
+    return failure();
+  FailureOr<Window> window = readWindow(node, spatial, size);
+  if (failed(window))
+    return failure();
+  SmallVector<int64_t> extra = node.integers("output_padding", SmallVector<int64_t>(spatial, 0));
+  SmallVector<int64_t> wanted = node.integers("output_shape");
+  // Some models state the whole shape.
+  if (int64_t(wanted.size()) == spatial + 2)
+    wanted.erase(wanted.begin(), wanted.begin() + 2);
+  if (int64_t(extra.size()) != spatial || (!wanted.empty() && int64_t(wanted.size()) != spatial))
+    return node.error() << "has an output_padding or output_shape that does not fit " << spatial << " dimensions";
+
+  IndexMath &math = node.math;
+  Location loc = node.loc;
+  SmallVector<int64_t> low;
+  Sizes filterSizes, sizes = {x.sizes[0]};
+  Value filter = turnedFilter(node, weight, groups, filterSizes);
+  sizes.push_back(filterSizes[0]);
+  for (int64_t dim = 0; dim < spatial; ++dim) {
+    int64_t reach = (size[dim] - 1) * window->dilations[dim] + 1;
+    Index input = x.sizes[dim + 2], stride = math.constant(window->strides[dim]), before, output;
+    Index full = math.add(loc, math.mul(loc, math.sub(loc, input, math.constant(1)), stride),
+                          math.constant(reach + extra[dim]));
+    bool same = window->mode == "SAME_UPPER" || window->mode == "SAME_LOWER";
+    if (!wanted.empty() || same) {
+      output = wanted.empty() ? math.mul(loc, input, stride) : math.constant(wanted[dim]);
+      // What is cropped goes to the end first, unless SAME_UPPER asks for the beginning.
+      Index total = math.max(loc, math.sub(loc, full, output), math.constant(0));
+      Index half = math.floorDiv(loc, total, math.constant(2));
+      before = window->mode == "SAME_UPPER" ? half : math.sub(loc, total, half);
+    } else {
+      bool none = window->mode == "VALID";
+      before = math.constant(none ? 0 : window->pads[dim]);
+      int64_t after = none ? 0 : window->pads[spatial + dim];
+      output = math.sub(loc, math.sub(loc, full, before), math.constant(after));
+    }
+    if (!IndexMath::known(before))
+      return node.error() << "has paddings that only a run knows, which is not supported";
+    if (IndexMath::known(output).value_or(0) < 0)
+      return node.error() << "has an output of " << *IndexMath::known(output) << " elements";
+    low.push_back(reach - 1 - *IndexMath::known(before));
+    sizes.push_back(math.max(loc, output, math.constant(0)));
+  }
+  Value value = node.builder.create<nn::ConvOp>(node.type(sizes, x.element), x.value, filter, node.dynamic(sizes),
+                                                SmallVector<int64_t>(spatial, 1), low, window->dilations,
+                                                window->strides, groups, false, false, nn::PrecisionAttr());
+  return yieldWithBias(node, node.tensor(value, sizes, x.dataType), 2);
+}
+
+//===- Pools ---------------------------------------------------------------------------------------------------------
+
+/// A pool's input and its window over it.
+struct Pool {
+  Tensor x;
+  Window window;
+  Sizes sizes; // of the result
+};
+
+FailureOr<Pool> readPool(Node &node) {
+  if (failed(node.wantRank(0, 3)))
+    return failure();
+  Pool pool;
+  pool.x = withValue(node, 0);
+  FailureOr<Window> window = readWindow(node, pool.x.rank() - 2, node.integers("kernel_shape"));
+  if (failed(window) || failed(placeWindow(node, *window, ArrayRef(pool.x.sizes).drop_front(2))))
+    return failure();
+  pool.window = *window;
+  pool.sizes = {pool.x.sizes[0], pool.x.sizes[1]};
+  pool.sizes.append(window->outputs.begin(), window->outputs.end());
+  return pool;
+}
+
+Value combine(Node &node, nn::Combiner combiner, Value value, ArrayRef<Index> sizes, const Window &window) {
+  return node.builder.create<nn::PoolOp>(node.type(sizes, getElementTypeOrSelf(value)), combiner, value,
+                                         node.dynamic(sizes), window.size, window.strides, knownLow(window),
+                                         window.dilations);
+}
+
+LogicalResult translateMaxPool(Node &node) {
+  if (failed(node.wantNumber(0)))
+    return failure();
+  FailureOr<Pool> pool = readPool(node);
+  if (failed(pool))
+    return failure();
+  Tensor &x = pool->x;
+  bool allKnown = llvm::all_of(pool->window.low, [](Index low) { return IndexMath::known(low).has_value(); });
+  if (!allKnown && node.wants(1))
+    return node.error() << "gives indices under paddings that only a run knows, which is not supported";
+  if (!allKnown) {
+    // Never the greatest.
+    Value least = x.isFloat() ? node.scalar(-std::numeric_limits<double>::infinity(), x.element)
+                  : x.isUnsigned() ? node.scalar(0, x.element)
+                                   : node.reshape(node.splat(APInt::getSignedMinValue(x.element.getIntOrFloatBitWidth()), x.element, {}), {}, {});
+    x.value = padWhereUnknown(node, pool->window, x.value, x.sizes, least);
+  }
+  auto combiner = x.isUnsigned() ? nn::Combiner::UnsignedMax : nn::Combiner::Max;
+  SmallVector<Tensor> results = {
+      node.tensor(combine(node, combiner, x.value, pool->sizes, pool->window), pool->sizes, x.dataType)};
+  if (node.wants(1)) {
+    Window &window = pool->window;
+    Value indices = node.builder.create<nn::PoolArgMaxOp>(
+        node.type(pool->sizes, node.builder.getI64Type()), x.value, node.dynamic(pool->sizes), window.size,
+        window.strides, knownLow(window), window.dilations, node.integer("storage_order", 0) == 1);
+    results.push_back(node.tensor(indices, pool->sizes, Int64));
+  }
+  return node.yield(results);
+}
+
+/// How many elements each window holds: those inside the input, or inside its padding too.
+Value countElements(Node &node, const Pool &pool, int dataType) {
+  const Window &window = pool.window;
+  bool includePad = node.flag("count_include_pad");
+  Sizes ones = {node.math.constant(1), node.math.constant(1)}, counts = ones;
+  Window over = window;
+  for (size_t dim = 0; dim < window.size.size(); ++dim) {
+    Index size = pool.x.sizes[dim + 2];
+    if (includePad) {
+      size = node.math.add(node.loc, node.math.add(node.loc, size, window.low[dim]), window.high[dim]);
+      over.low[dim] = node.math.constant(0);
+    }
+    ones.push_back(size);
+    counts.push_back(window.outputs[dim]);
+  }
+  Value full = node.splat(1, nnElementType(node.builder.getContext(), dataType), ones);
+  Value count = combine(node, nn::Combiner::Sum, full, counts, over);
+  return node.broadcast(count, counts, pool.sizes);
+}
+
+/// Every window lies wholly inside what counts.
+bool countsAreEqual(Node &node, const Window &window) {
+  bool padded = llvm::any_of(llvm::concat<const Index>(window.low, window.high),
+                             [](Index pad) { return IndexMath::known(pad) != 0; });
+  return !node.flag("ceil_mode") && (node.flag("count_include_pad") || !padded);
+}
+
+/// Sums are made in f32 where elements are narrower.
+int sumType(int dataType) { return dataType == Float16 || dataType == BFloat16 ? int(Float) : dataType; }
+
+LogicalResult translateAveragePool(Node &node) {
+  if (failed(node.wantFloat(0)))
+    return failure();
+  FailureOr<Pool> pool = readPool(node);
+  if (failed(pool))
+    return failure();
+  Tensor &x = pool->x;
+  int inside = sumType(x.dataType);
+  Maths m(node, pool->sizes, inside);
+  int64_t elements = 1;
+  for (int64_t size : pool->window.size)
+    elements *= size;
+  Value value = node.convert(x.value, x.dataType, inside), count;
+  if (countsAreEqual(node, pool->window))
+    count = m.constant(elements);
+  bool allKnown = llvm::all_of(pool->window.low, [](Index low) { return IndexMath::known(low).has_value(); });
+  if (!count && !allKnown && !node.flag("count_include_pad")) {
+    // The count needs its own padding, of zeros around ones.
+    Sizes spatial = {node.math.constant(1), node.math.constant(1)}, counts = spatial;
+    spatial.append(x.sizes.begin() + 2, x.sizes.end());
+    counts.append(pool->window.outputs.begin(), pool->window.outputs.end());
+    Window over = pool->window;
+    Value ones = padWhereUnknown(node, over, node.splat(1, m.element, spatial), spatial, node.scalar(0, m.element));
+    count = node.broadcast(combine(node, nn::Combiner::Sum, ones, counts, over), counts, pool->sizes);
+  }
+  if (!count)
+    count = countElements(node, *pool, inside);
+  value = padWhereUnknown(node, pool->window, value, x.sizes, node.scalar(0, m.element));
+  Value sum = combine(node, nn::Combiner::Sum, value, pool->sizes, pool->window);
+  return node.yield(node.convert(m.div(sum, count), inside, x.dataType), pool->sizes, x.dataType);
+}
+
+/// |x|^p, whose sum the p-th root makes a norm.
+Value power(Maths &m, Value x, double p) {
+  if (p == 1)
+    return m.absf(x);
+  if (p == 2)
+    return m.mul(x, x);
+  return m.builder.create<math::PowFOp>(m.absf(x), m.constant(p));
+}
+
+Value root(Maths &m, Value x, double p) {
+  if (p == 1)
+    return x;
+  return p == 2 ? m.sqrt(x) : m.builder.create<math::PowFOp>(x, m.constant(1 / p)).getResult();
+}
+
+/// The exponent: a float in version 1, an integer later.
+FailureOr<double> exponent(Node &node) {
+  double p = node.version() == 1 ? node.real("p", 2) : double(node.integer("p", 2));
+  if (!(p > 0))
+    return node.error() << "has an exponent of " << std::to_string(p);
+  return p;
+}
+
+LogicalResult translateLpPool(Node &node) {
+  FailureOr<double> p = exponent(node);
+  if (failed(node.wantFloat(0)) || failed(p))
+    return failure();
+  FailureOr<Pool> pool = readPool(node);
+  if (failed(pool))
+    return failure();
+  Tensor &x = pool->x;
+  int inside = sumType(x.dataType);
+  Maths whole(node, x.sizes, inside), left(node, pool->sizes, inside);
+  Value powers = power(whole, node.convert(x.value, x.dataType, inside), *p);
+  Sizes sizes = x.sizes;
+  powers = padWhereUnknown(node, pool->window, powers, sizes, node.scalar(0, whole.element));
+  Value sum = combine(node, nn::Combiner::Sum, powers, pool->sizes, pool->window);
+  return node.yield(node.convert(root(left, sum, *p), inside, x.dataType), pool->sizes, x.dataType);
+}
+
+//===- Pools over all ------------------------------------------------------------------------------------------------
+
+enum class Global { Average, Max, Lp };
+
+template <Global kind> LogicalResult globalPool(Node &node) {
+  if (failed(node.wantFloat(0)) || failed(node.wantRank(0, 2)))
+    return failure();
+  FailureOr<double> p = kind == Global::Lp ? exponent(node) : FailureOr<double>(1.0);
+  if (failed(p))
+    return failure();
+  Tensor &x = node.input(0);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, x.rank()));
+  int inside = sumType(x.dataType);
+  Sizes left = {x.sizes[0], x.sizes[1]}, sizes = left;
+  sizes.append(x.rank() - 2, node.math.constant(1));
+  Maths whole(node, x.sizes, inside), m(node, left, inside);
+  Value value = node.convert(node.value(0), x.dataType, inside), result;
+  if (kind == Global::Max) {
+    result = node.reduce(nn::Combiner::Max, value, axes);
+  } else if (kind == Global::Lp) {
+    result = root(m, node.reduce(nn::Combiner::Sum, power(whole, value, *p), axes), *p);
+  } else {
+    Index count = node.math.product(node.loc, ArrayRef(x.sizes).drop_front(2));
+    result = m.div(node.reduce(nn::Combiner::Sum, value, axes),
+                   node.broadcast(node.indexScalar(count, inside), {}, left));
+  }
+  result = node.convert(result, inside, x.dataType);
+  return node.yield(node.reshape(result, left, sizes), sizes, x.dataType);
+}
+
+const Row rows[] = {
+    {"", "AveragePool", 1, 1, 1, translateAveragePool},
+    {"", "Conv", 1, 2, 3, translateConv},
+    {"", "ConvTranspose", 1, 2, 3, translateConvTranspose},
+    {"", "GlobalAveragePool", 1, 1, 1, globalPool<Global::Average>},
+    {"", "GlobalLpPool", 1, 1, 1, globalPool<Global::Lp>},
+    {"", "GlobalMaxPool", 1, 1, 1, globalPool<Global::Max>},
+    {"", "LpPool", 1, 1, 1, translateLpPool},
+    {"", "MaxPool", 1, 1, 1, translateMaxPool},
+};
+
+} // namespace
+
+ArrayRef<Row> joule::translate::windowRows() { return rows; }

@@ -1,0 +1,89 @@
+// Operators that read at positions which other tensors hold.
+#include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/Tables.h"
+
+#include "dialects/Onnx/ElementTypes.h"
+
+using namespace mlir;
+using namespace joule::translate;
+
+namespace {
+
+LogicalResult wantIndices(Node &node, int64_t input) {
+  int type = node.input(input).dataType;
+  if (type == Int32 || type == Int64)
+    return success();
+  return node.error() << "wants int32 or int64 indices but they are " << joule::dataTypeName(type);
+}
+
+LogicalResult translateGather(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
+  if (failed(axis) || failed(wantIndices(node, 1)))
+    return failure();
+  Sizes sizes(ArrayRef(x.sizes).take_front(*axis));
+  sizes.append(indices.sizes);
+  sizes.append(x.sizes.begin() + *axis + 1, x.sizes.end());
+  Value result = node.builder.create<joule::nn::GatherOp>(node.type(sizes, x.element), node.value(0), node.value(1),
+                                                          node.dynamic(sizes), *axis);
+  return node.yield(result, sizes, x.dataType);
+}
+
+LogicalResult translateGatherElements(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
+  if (failed(axis) || failed(wantIndices(node, 1)) || failed(node.wantRank(1, x.rank(), x.rank())))
+    return failure();
+  Value result = node.builder.create<joule::nn::GatherElementsOp>(node.type(indices.sizes, x.element), node.value(0),
+                                                                  node.value(1), *axis);
+  return node.yield(result, indices.sizes, x.dataType);
+}
+
+LogicalResult translateGatherNd(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  int64_t batch = node.integer("batch_dims", 0);
+  if (failed(node.wantRank(0, 1)) || failed(node.wantRank(1, 1)) || failed(wantIndices(node, 1)))
+    return failure();
+  std::optional<int64_t> tuple = indices.knownSize(indices.rank() - 1);
+  if (!tuple)
+    return node.error() << "has index tuples of a length that only a run knows";
+  if (batch < 0 || batch >= std::min(x.rank(), indices.rank()) || batch + *tuple > x.rank())
+    return node.error() << "names " << *tuple << " dimensions after " << batch << " of a tensor of rank " << x.rank();
+  for (int64_t dim = 0; dim < batch; ++dim)
+    if (failed(node.requireEqual(x.sizes[dim], indices.sizes[dim], "goes along batches of")))
+      return failure();
+  Sizes sizes(ArrayRef(indices.sizes).drop_back());
+  sizes.append(x.sizes.begin() + batch + *tuple, x.sizes.end());
+  Value result = node.builder.create<joule::nn::GatherNdOp>(node.type(sizes, x.element), node.value(0), node.value(1),
+                                                            node.dynamic(sizes), batch);
+  return node.yield(result, sizes, x.dataType);
+}
+
+/// Along the time axis element `t` of batch `b` is read at `length[b] - 1 - t` while that is within the sequence.
+LogicalResult translateReverseSequence(Node &node) {
+  Tensor &x = node.input(0), &lengths = node.input(1);
+  if (failed(node.wantRank(0, 2)) || failed(node.wantRank(1, 1, 1)) || failed(wantIndices(node, 1)))
+    return failure();
+  FailureOr<int64_t> time = node.axis("time_axis", 0, x.rank()), batch = node.axis("batch_axis", 1, x.rank());
+  if (failed(time) || failed(batch) ||
+      failed(node.requireEqual(lengths.sizes[0], x.sizes[*batch], "has lengths and batches of")))
+    return failure();
+  Maths m(node, x.sizes, lengths.dataType);
+  Value length = node.broadcastInDim(node.value(1), lengths.sizes, x.sizes, {*batch});
+  Value step = node.iota(*time, x.sizes, lengths.element);
+  Value mirrored = m.sub(m.sub(length, m.constant(1)), step);
+  Value position = m.select(m.less(step, length), mirrored, step);
+  Value result = node.builder.create<joule::nn::GatherElementsOp>(x.type(), node.value(0), position, *time);
+  return node.yield(result, x.sizes, x.dataType);
+}
+
+const Row rows[] = {
+    {"", "Gather", 1, 2, 2, translateGather},
+    {"", "GatherElements", 11, 2, 2, translateGatherElements},
+    {"", "GatherND", 11, 2, 2, translateGatherNd},
+    {"", "ReverseSequence", 10, 2, 2, translateReverseSequence},
+};
+
+} // namespace
+
+ArrayRef<Row> joule::translate::gatherRows() { return rows; }
