@@ -13,8 +13,10 @@
 namespace joule::vgpu {
 namespace {
 
-constexpr int32_t budgetOfWarp = 8192, budgetOfGroup = 1024;
-constexpr unsigned patience = 64; // rounds in which all warps only yield, before another block gets a turn
+constexpr int32_t budgetOfWarp = 8192, budgetOfGroup = 256;
+// Rounds in which all warps only yield, before another block gets a turn. Blocks of a cooperative grid are
+// expected to wait for each other.
+constexpr unsigned patience = 64, patienceOfCooperative = 1;
 
 uint8_t *allocateAligned(uint64_t bytes) {
   return static_cast<uint8_t *>(aligned_alloc(64, (bytes + 127) & ~63ull));
@@ -117,7 +119,8 @@ void BlockRunner::start(uint64_t index) {
 }
 
 BlockRunner::Outcome BlockRunner::run() {
-  for (unsigned rounds = 0; rounds < patience; ++rounds) {
+  unsigned most = launch.request.cooperative ? patienceOfCooperative : patience;
+  for (unsigned rounds = 0; rounds < most; ++rounds) {
     bool allDone = true;
     unsigned yielded = 0;
     for (auto &warp : warps) {
@@ -639,6 +642,10 @@ uint64_t BlockRunner::special(const Warp *w, unsigned which, unsigned lane) cons
     return 1;
   case S::WarpSize:
     return warpSize;
+  case S::EnvReg1:
+    return launch.workspace >> 32;
+  case S::EnvReg2:
+    return uint32_t(launch.workspace);
   default:
     return 0;
   }

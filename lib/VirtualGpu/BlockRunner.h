@@ -14,6 +14,7 @@ struct LaunchState {
   LaunchResult result;
   uint64_t numBlocks = 0;
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
+  uint64_t workspace = 0; // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request) : request(request) {}
   /// The first fault wins.

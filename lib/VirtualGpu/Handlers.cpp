@@ -885,6 +885,7 @@ template <class M, class R> Status storeFrame(const Op *op, u8 *r, Warp *w) {
 
 template <class T> Status atomic(const Op *op, u8 *r, Warp *w) {
   Access access;
+  w->budget -= 32; // a loop around an atomic may be a wait for someone else: let it yield early
   if (!resolveSlowly(op, r, w, access, sizeof(T)))
     return Status::Fault;
   for (u32 rest = w->mask; rest; rest &= rest - 1) {

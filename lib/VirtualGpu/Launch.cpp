@@ -2,6 +2,7 @@
 #include "lib/VirtualGpu/BlockRunner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 namespace joule::vgpu {
@@ -100,6 +101,27 @@ void runWorkers(LaunchState &state, unsigned count) {
     worker->collect(state.result.counters);
 }
 
+/// The words of global memory through which the blocks of a cooperative grid synchronise.
+class Workspace {
+public:
+  explicit Workspace(LaunchState &state) : memory(*state.request.memory) {
+    if (!state.request.cooperative)
+      return;
+    address = state.workspace = memory.allocate(bytes);
+    if (address)
+      memset(reinterpret_cast<void *>(address), 0, bytes);
+  }
+  ~Workspace() {
+    if (address)
+      memory.release(address);
+  }
+
+private:
+  static constexpr uint64_t bytes = 64;
+  MemoryMap &memory;
+  uint64_t address = 0;
+};
+
 } // namespace
 
 LaunchResult launch(const LaunchRequest &request) {
@@ -107,6 +129,7 @@ LaunchResult launch(const LaunchRequest &request) {
   state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
   state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
+  Workspace workspace(state);
   runWorkers(state, unsigned(std::min<uint64_t>(std::max(1u, request.threads), state.numBlocks)));
   state.result.counters.launches = 1;
   return std::move(state.result);

@@ -18,7 +18,7 @@ struct LaunchRequest {
   bool count = false;
   bool cooperative = false; // all blocks may wait for each other
   unsigned multiprocessors = 1;
-  const MemoryMap *memory = nullptr;
+  MemoryMap *memory = nullptr;
   const std::atomic<bool> *interrupt = nullptr;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };

@@ -110,6 +110,8 @@ KernelImage *LoadedModule::kernel(const std::string &name) {
 
 KernelImage::KernelImage(LoadedModule &module, const ptx::Function &kernel) : owner(module) {
   collect(kernel);
+  if (callsThroughPointers())
+    collectPointedAt();
   placeDynamicShared();
   for (const ptx::Function *f : reachable)
     programs.emplace(f->name, std::make_unique<Program>());
@@ -142,6 +144,23 @@ void KernelImage::collect(const ptx::Function &f) {
     if (const ptx::Function *callee = owner.function(name); callee && callee->defined)
       collect(*callee);
   }
+}
+
+bool KernelImage::callsThroughPointers() const {
+  for (const ptx::Function *f : reachable)
+    for (const ptx::Instruction &i : f->instructions)
+      for (unsigned k = 0; k < i.numOperands && i.opcode->base == "call"; ++k)
+        if (f->operandsOf(i)[k].kind == ptx::OperandKind::Register)
+          return true;
+  return false;
+}
+
+/// Functions whose addresses stand in tables.
+void KernelImage::collectPointedAt() {
+  for (const ptx::Variable &v : owner.source().variables)
+    for (const ptx::Relocation &r : v.relocations)
+      if (const ptx::Function *f = owner.function(r.symbol); f && f->defined)
+        collect(*f);
 }
 
 void KernelImage::placeShared(const std::string &key, const ptx::Variable &v) {

@@ -43,6 +43,8 @@ public:
 
 private:
   void collect(const ptx::Function &f);
+  void collectPointedAt();
+  bool callsThroughPointers() const;
   void placeShared(const std::string &key, const ptx::Variable &v);
   void placeDynamicShared();
 

@@ -71,7 +71,9 @@ const std::unordered_map<std::string_view, SpecialRegister> &specialNames() {
                                                   {"%cluster_nctaid.z", S::ClusterNCtaIdZ},
                                                   {"%cluster_ctarank", S::ClusterCtaRank},
                                                   {"%cluster_nctarank", S::ClusterNCtaRank},
-                                                  {"WARP_SZ", S::WarpSize}};
+                                                  {"%envreg1", S::EnvReg1},
+      {"%envreg2", S::EnvReg2},
+      {"WARP_SZ", S::WarpSize}};
   return *map;
 }
 

@@ -134,6 +134,8 @@ enum class SpecialRegister : uint8_t {
   ClusterCtaRank,
   ClusterNCtaRank,
   WarpSize,
+  EnvReg1, // with EnvReg2 the address of a cooperative grid's workspace, upper half first
+  EnvReg2,
   Zero,
   Count
 };
