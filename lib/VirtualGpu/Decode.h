@@ -106,9 +106,8 @@ struct HandlerPair {
 
 /// The handlers for the machine this runs on, by name.
 const std::unordered_map<std::string, HandlerPair> &handlers();
-/// "avx512", "avx2" or "baseline"; `limit` (from the settings) may ask for less than the machine has.
+/// "avx512", "avx2" or "baseline": the best the machine has, or less where the settings ask for it.
 const char *instructionSet();
-void limitInstructionSet(const std::string &limit);
 
 /// Bytes per lane of a register of this type; 0 for a predicate.
 unsigned registerWidth(ptx::Type type);

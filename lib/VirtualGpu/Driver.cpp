@@ -117,7 +117,6 @@ CUresult cuInit(unsigned int flags) {
     d.device = findDevice(d.settings.device);
     if (!d.device)
       return fail(CUDA_ERROR_NO_DEVICE, "there is no virtual device '" + d.settings.device + "'");
-    limitInstructionSet(d.settings.instructionSet);
     d.memory = std::make_unique<MemoryMap>(d.device->memoryBytes);
     d.initialised = true;
     return CUDA_SUCCESS;

@@ -1,18 +1,12 @@
 // Chooses the handlers for the machine at hand and makes them findable by name.
 #include "lib/VirtualGpu/Decode.h"
-
-#include <mutex>
+#include "lib/VirtualGpu/Settings.h"
 
 namespace joule::vgpu {
 namespace {
 
-std::string &wantedLimit() {
-  static std::string limit;
-  return limit;
-}
-
 HandlerTable chooseTable() {
-  const std::string &limit = wantedLimit();
+  const std::string limit = settingsFromEnvironment().instructionSet;
   __builtin_cpu_init();
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && limit != "baseline";
   bool avx512 = avx2 && limit != "avx2" && __builtin_cpu_supports("avx512f") &&
@@ -57,7 +51,6 @@ std::unordered_map<std::string, HandlerPair> makeMap() {
 
 } // namespace
 
-void limitInstructionSet(const std::string &limit) { wantedLimit() = limit; }
 const char *instructionSet() { return table().isa; }
 
 const std::unordered_map<std::string, HandlerPair> &handlers() {

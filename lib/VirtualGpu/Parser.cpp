@@ -72,8 +72,8 @@ const std::unordered_map<std::string_view, SpecialRegister> &specialNames() {
                                                   {"%cluster_ctarank", S::ClusterCtaRank},
                                                   {"%cluster_nctarank", S::ClusterNCtaRank},
                                                   {"%envreg1", S::EnvReg1},
-      {"%envreg2", S::EnvReg2},
-      {"WARP_SZ", S::WarpSize}};
+                                                  {"%envreg2", S::EnvReg2},
+                                                  {"WARP_SZ", S::WarpSize}};
   return *map;
 }
 

@@ -129,7 +129,6 @@ int runKernel(const RunOptions &options) {
   const DeviceFacts *device = findDevice(settings.device);
   if (!device)
     throw UsageError("there is no virtual device '" + settings.device + "'");
-  limitInstructionSet(settings.instructionSet);
   MemoryMap memory(device->memoryBytes);
   LoadedModule module(readFile(options.file), memory);
   KernelImage *image = module.kernel(options.kernel);

@@ -86,7 +86,8 @@ TEST(Warps, Scans) {
   for (unsigned threads : {1u, 2u}) {
     Device::Shape s = shape(10, 64);
     s.threads = threads;
-    device.run("scan_lookback", s, device.upload(in), out, device.upload(zeros<int>(10)), device.upload(zeros<int>(10)));
+    device.run("scan_lookback", s, device.upload(in), out, device.upload(zeros<int>(10)),
+               device.upload(zeros<int>(10)));
     EXPECT_EQ(device.download<int>(out, 640), all);
   }
 }
@@ -121,7 +122,8 @@ TEST(Warps, CooperativeGroups) {
   device.run("tiles", shape(2, 64), device.upload(in), out);
   EXPECT_EQ(device.download<int>(out, 128), want);
   device.run("coalesced_count", shape(2, 64), device.upload(in), count);
-  EXPECT_EQ(device.download<int>(count, 1)[0], std::count_if(in.begin(), in.end(), [](int v) { return v & 1; }));
+  EXPECT_EQ(device.download<int>(count, 1)[0],
+            std::count_if(in.begin(), in.end(), [](int v) { return v & 1; }));
 }
 
 TEST(Warps, AGridWaitsForItself) {
@@ -166,7 +168,8 @@ TEST(Warps, Layernorm) {
       want[r * n + i] = float((in[r * n + i] - mean) * scale * gain[i] + bias[i]);
   }
   uint64_t out = device.upload(zeros<float>(rows * n));
-  device.run("layernorm", shape(rows, 128), device.upload(in), device.upload(gain), device.upload(bias), out, n);
+  device.run("layernorm", shape(rows, 128), device.upload(in), device.upload(gain), device.upload(bias), out,
+             n);
   expectNear(device.download<float>(out, rows * n), want, 1e-5);
 }
 
@@ -208,8 +211,8 @@ TEST(Tiles, ConvolutionAndStencil) {
   for (int y = 0; y < h; ++y)
     for (int x = 0; x < w; ++x) {
       for (int k = 0; k < 9; ++k)
-        want[y * w + x] +=
-            in[std::clamp(y + k / 3 - 1, 0, h - 1) * w + std::clamp(x + k % 3 - 1, 0, w - 1)] * float(filter[k]);
+        want[y * w + x] += in[std::clamp(y + k / 3 - 1, 0, h - 1) * w + std::clamp(x + k % 3 - 1, 0, w - 1)] *
+                           float(filter[k]);
       want[y * w + x] /= 16;
     }
   uint64_t out = device.upload(zeros<float>(w * h));
@@ -243,8 +246,8 @@ TEST(Tiles, PoolingAndAsynchronousCopy) {
   std::vector<float> in = wave(16 * 48), want(8 * 24);
   for (int y = 0; y < 8; ++y)
     for (int x = 0; x < 24; ++x)
-      want[y * 24 + x] = std::max({in[2 * y * 48 + 2 * x], in[2 * y * 48 + 2 * x + 1], in[(2 * y + 1) * 48 + 2 * x],
-                                   in[(2 * y + 1) * 48 + 2 * x + 1]});
+      want[y * 24 + x] = std::max({in[2 * y * 48 + 2 * x], in[2 * y * 48 + 2 * x + 1],
+                                   in[(2 * y + 1) * 48 + 2 * x], in[(2 * y + 1) * 48 + 2 * x + 1]});
   uint64_t out = device.upload(zeros<float>(8 * 24));
   device.run("maxpool2x2", shape(8, 24), device.upload(in), out, 48);
   EXPECT_EQ(device.download<float>(out, 8 * 24), want);
@@ -433,7 +436,8 @@ TEST(Functions, WideIntegersAndGenericPointers) {
 
 float halfValue(uint16_t bits) {
   int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  float magnitude = exponent ? std::ldexp(float(mantissa + 1024), exponent - 25) : std::ldexp(float(mantissa), -24);
+  float magnitude =
+      exponent ? std::ldexp(float(mantissa + 1024), exponent - 25) : std::ldexp(float(mantissa), -24);
   return bits >> 15 ? -magnitude : magnitude;
 }
 /// Of values that a half holds exactly.
