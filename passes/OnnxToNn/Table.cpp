@@ -21,6 +21,7 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       quantizeRows(),
       recurrentRows(),
       scatterRows(),
+      sampleRows(),
   };
   for (ArrayRef<Row> rows : allRows)
     for (const Row &row : rows)

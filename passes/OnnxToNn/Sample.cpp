@@ -1,0 +1,228 @@
+// Operators that sample a tensor at other coordinates.
+#include "passes/OnnxToNn/ConstantValue.h"
+#include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/Tables.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace joule;
+using namespace joule::translate;
+
+namespace {
+
+using joule::translate::Tensor; // not the API's
+
+/// A Resize while it is translated: a scale and a size for every dimension, of which only some may be resized.
+struct Resize {
+  SmallVector<int64_t> axes;
+  SmallVector<double> scales; ///< one per dimension; unused where `scaleValue` is there
+  Value scaleValue;           ///< the scales where sizes that a run brings decide them
+  Sizes sizes;
+};
+
+/// floor(size * scale), exactly: a float's value is an integer over a power of two.
+Index scaledSize(Node &node, Index size, double scale) {
+  if (auto known = IndexMath::known(size))
+    return node.math.constant(int64_t(std::floor(double(*known) * scale)));
+  int exponent;
+  double fraction = std::frexp(scale, &exponent);
+  int64_t mantissa = int64_t(std::ldexp(fraction, 24));
+  int shift = 24 - exponent;
+  while (shift > 0 && mantissa % 2 == 0) {
+    mantissa /= 2;
+    --shift;
+  }
+  Index product = node.math.mul(node.loc, size, node.math.constant(mantissa));
+  if (shift <= 0)
+    return node.math.mul(node.loc, product, node.math.constant(int64_t(1) << -shift));
+  return node.math.floorDiv(node.loc, product, node.math.constant(int64_t(1) << shift));
+}
+
+LogicalResult readAxes(Node &node, const Tensor &x, Resize &resize) {
+  resize.axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  SmallVector<int64_t> given = node.integers("axes");
+  if (given.empty())
+    return success();
+  resize.axes.clear();
+  for (int64_t axis : given) {
+    FailureOr<int64_t> normal = node.normalizeAxis(axis, x.rank());
+    if (failed(normal))
+      return failure();
+    resize.axes.push_back(*normal);
+  }
+  return success();
+}
+
+LogicalResult takeScales(Node &node, const Tensor &x, ArrayRef<double> scales, Resize &resize) {
+  if (scales.size() != resize.axes.size())
+    return node.error() << "has " << scales.size() << " scales for " << resize.axes.size() << " axes";
+  for (auto [axis, scale] : llvm::zip(resize.axes, scales)) {
+    if (!(scale > 0) || !std::isfinite(scale))
+      return node.error() << "has a scale that is no positive number";
+    resize.scales[axis] = float(scale);
+    resize.sizes[axis] = scaledSize(node, x.sizes[axis], float(scale));
+  }
+  return success();
+}
+
+/// One scale for all axes, so that no size is larger, or none smaller, than asked for.
+LogicalResult keepAspectRatio(Node &node, const Tensor &x, StringRef policy, Resize &resize) {
+  std::optional<double> common;
+  for (int64_t axis : resize.axes) {
+    auto from = x.knownSize(axis), to = IndexMath::known(resize.sizes[axis]);
+    if (!from || !to || *from == 0)
+      return node.error() << "keeps the aspect ratio of dynamic sizes, which is not supported";
+    double scale = double(*to) / double(*from);
+    common = !common ? scale : policy == "not_larger" ? std::min(*common, scale) : std::max(*common, scale);
+  }
+  for (int64_t axis : resize.axes) {
+    resize.scales[axis] = *common;
+    resize.sizes[axis] = node.math.constant(int64_t(std::floor(*common * double(*x.knownSize(axis)) + 0.5)));
+  }
+  return success();
+}
+
+/// `sizes` of the host as a vector of floats.
+Value floatVector(Node &node, ArrayRef<Index> sizes) {
+  Tensor host = node.hostTensor(SmallVector<Index>(sizes), {int64_t(sizes.size())}, Int64);
+  return node.convert(node.translator.materialize(node.loc, host), Int64, Float);
+}
+
+LogicalResult takeSizes(Node &node, const Tensor &x, ArrayRef<Index> sizes, Resize &resize) {
+  if (sizes.size() != resize.axes.size())
+    return node.error() << "has " << sizes.size() << " sizes for " << resize.axes.size() << " axes";
+  for (auto [axis, size] : llvm::zip(resize.axes, sizes))
+    resize.sizes[axis] = size;
+  StringRef policy = node.string("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch")
+    return keepAspectRatio(node, x, policy, resize);
+  bool allKnown = true;
+  for (int64_t axis : resize.axes) {
+    auto from = x.knownSize(axis), to = IndexMath::known(resize.sizes[axis]);
+    allKnown &= from && to;
+    if (from && to && *from > 0)
+      resize.scales[axis] = double(*to) / double(*from);
+  }
+  if (!allKnown) {
+    Sizes count = {node.math.constant(x.rank())};
+    resize.scaleValue = Maths(node, count, Float).div(floatVector(node, resize.sizes), floatVector(node, x.sizes));
+  }
+  return success();
+}
+
+std::optional<nn::SampleMode> sampleMode(StringRef mode) {
+  if (mode == "linear" || mode == "bilinear")
+    return nn::SampleMode::Linear;
+  if (mode == "cubic")
+    return nn::SampleMode::Cubic;
+  return mode == "nearest" ? std::optional(nn::SampleMode::Nearest) : std::nullopt;
+}
+
+/// The region of `tf_crop_and_resize` for every dimension: starts, then ends; all of a dimension that is no axis.
+FailureOr<Value> wholeRegion(Node &node, const Tensor &x, ArrayRef<int64_t> axes) {
+  if (!node.has(1))
+    return node.error() << "lacks the region to crop";
+  Value roi = node.convert(node.value(1), node.input(1).dataType, Float);
+  int64_t count = axes.size(), rank = x.rank();
+  if (llvm::is_sorted(axes) && count == rank)
+    return roi;
+  auto one = RankedTensorType::get({1}, node.builder.getF32Type());
+  SmallVector<Value> parts;
+  for (int64_t part = 0; part < 2; ++part)
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      const int64_t *place = llvm::find(axes, dim);
+      if (place == axes.end()) {
+        parts.push_back(node.splat(double(part), one.getElementType(), {node.math.constant(1)}));
+        continue;
+      }
+      parts.push_back(node.builder.create<nn::SliceOp>(one, roi, ValueRange(), ValueRange(),
+                                                       ArrayRef<int64_t>{part * count + (place - axes.begin())},
+                                                       ArrayRef<int64_t>{1}));
+    }
+  return node.builder
+      .create<nn::ConcatOp>(RankedTensorType::get({2 * rank}, one.getElementType()), parts, ValueRange(), 0)
+      .getResult();
+}
+
+LogicalResult yieldResize(Node &node, Resize &resize, nn::CoordinateMode coordinate, nn::NearestMode nearest) {
+  Tensor &x = node.input(0);
+  std::optional<nn::SampleMode> sample = sampleMode(node.string("mode", "nearest"));
+  if (!sample)
+    return node.error() << "has mode \"" << node.string("mode", "nearest") << "\"";
+  Value roi;
+  if (coordinate == nn::CoordinateMode::TfCropAndResize) {
+    FailureOr<Value> region = wholeRegion(node, x, resize.axes);
+    if (failed(region))
+      return failure();
+    roi = *region;
+  }
+  if (!resize.scaleValue) {
+    SmallVector<float> scales(resize.scales.begin(), resize.scales.end());
+    auto type = RankedTensorType::get({int64_t(scales.size())}, node.builder.getF32Type());
+    resize.scaleValue = node.translator.constant(DenseElementsAttr::get(type, ArrayRef<float>(scales)), type);
+  }
+  MLIRContext *context = node.builder.getContext();
+  auto flag = [&](StringRef name) { return node.flag(name) ? node.builder.getUnitAttr() : UnitAttr(); };
+  Value result = node.builder.create<nn::ResizeOp>(
+      node.type(resize.sizes, x.element), nn::SampleModeAttr::get(context, *sample), node.value(0), resize.scaleValue,
+      roi, node.dynamic(resize.sizes), nn::CoordinateModeAttr::get(context, coordinate),
+      nn::NearestModeAttr::get(context, nearest), node.builder.getF32FloatAttr(node.real("cubic_coeff_a", -0.75)),
+      node.builder.getF32FloatAttr(node.real("extrapolation_value", 0.0)), flag("exclude_outside"), flag("antialias"));
+  return node.yield(result, resize.sizes, x.dataType);
+}
+
+Resize startResize(const Tensor &x) {
+  Resize resize;
+  resize.scales.assign(x.rank(), 1.0);
+  resize.sizes = x.sizes;
+  return resize;
+}
+
+/// Upsample, and Resize of version 10: scales alone, coordinates divided by the scale, the floor nearest.
+LogicalResult translateUpsample(Node &node) {
+  Tensor &x = node.input(0);
+  Resize resize = startResize(x);
+  if (failed(readAxes(node, x, resize)))
+    return failure();
+  FailureOr<SmallVector<double>> scales = node.has(1) ? constantReals(node, 1) : node.reals("scales");
+  if (failed(scales) || failed(takeScales(node, x, *scales, resize)))
+    return failure();
+  return yieldResize(node, resize, nn::CoordinateMode::Asymmetric, nn::NearestMode::Floor);
+}
+
+bool isGiven(Node &node, int64_t input) { return node.has(input) && node.input(input).knownSize(0) != 0; }
+
+LogicalResult translateResize(Node &node) {
+  Tensor &x = node.input(0);
+  Resize resize = startResize(x);
+  auto coordinate = nn::symbolizeCoordinateMode(node.string("coordinate_transformation_mode", "half_pixel"));
+  auto nearest = nn::symbolizeNearestMode(node.string("nearest_mode", "round_prefer_floor"));
+  if (!coordinate || !nearest)
+    return node.error() << "has an unknown coordinate_transformation_mode or nearest_mode";
+  if (failed(readAxes(node, x, resize)))
+    return failure();
+  if (isGiven(node, 3)) {
+    FailureOr<SmallVector<Index>> sizes = node.indices(3);
+    if (failed(sizes) || failed(takeSizes(node, x, *sizes, resize)))
+      return failure();
+  } else if (isGiven(node, 2)) {
+    FailureOr<SmallVector<double>> scales = constantReals(node, 2);
+    if (failed(scales) || failed(takeScales(node, x, *scales, resize)))
+      return failure();
+  } else {
+    return node.error() << "has neither scales nor sizes";
+  }
+  return yieldResize(node, resize, *coordinate, *nearest);
+}
+
+} // namespace
+
+ArrayRef<Row> joule::translate::sampleRows() {
+  static const Row rows[] = {
+      {"", "Upsample", 7, 1, 2, translateUpsample},
+      {"", "Resize", 10, 2, 2, translateUpsample},
+      {"", "Resize", 11, 1, 4, translateResize},
+  };
+  return rows;
+}
