@@ -56,3 +56,23 @@ LogicalResult joule::tile::KernelOp::verify() {
     return verifyGrid(*this); // C3
   return nn::verifyInputSizes(*this, getBody().getArgumentTypes(), getInputSizes()); // C1
 }
+
+LogicalResult joule::tile::AllocOp::verify() {
+  if (cast<BufferType>(getType()).getShared())
+    return success();
+  return emitOpError() << "takes shared memory but gives " << getType();
+}
+
+Type joule::tile::BufferType::parse(AsmParser &parser) {
+  Type element;
+  if (parser.parseLess() || parser.parseType(element))
+    return {};
+  bool shared = succeeded(parser.parseOptionalComma());
+  if ((shared && parser.parseKeyword("shared")) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), element, shared);
+}
+
+void joule::tile::BufferType::print(AsmPrinter &printer) const {
+  printer << "<" << getElement() << (getShared() ? ", shared>" : ">");
+}

@@ -45,13 +45,16 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
 class Tile_Type<string name, string mnemonicName> : TypeDef<Tile_Dialect, name> { let mnemonic = mnemonicName; }
 
 def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
-  let summary = "A tensor's elements in global memory, row-major";
+  let summary = "A tensor's elements in global memory, row-major; or elements in memory that a block's threads share";
   let description = [{
     Elements are stored as ONNX stores them; a boolean (`i1`) takes a byte; 4- and 2-bit types are packed, the first element
     in the low bits.
+
+    Example: `!tile.buffer<f32>`, `!tile.buffer<f16, shared>`
   }];
-  let parameters = (ins "::mlir::Type":$element);
-  let assemblyFormat = "`<` $element `>`";
+  let parameters = (ins "::mlir::Type":$element, DefaultValuedParameter<"bool", "false">:$shared);
+  let builders = [TypeBuilder<(ins "::mlir::Type":$element), [{ return $_get($_ctxt, element, false); }]>];
+  let hasCustomAssemblyFormat = 1;
 }
 
 //===- Ops -----------------------------------------------------------------------------------------------------------
@@ -128,6 +131,23 @@ def Tile_GridOp : Tile_Op<"grid", [Terminator, Pure]> {
   }];
   let arguments = (ins Index:$x, Index:$y, Index:$z);
   let assemblyFormat = "$x `,` $y `,` $z attr-dict";
+}
+
+def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Take shared memory for a block";
+  let description = [{
+    `count` elements that all threads of the block see, with any content. Each op has memory of its own, for as long as
+    the block runs; it stands outside of loops. It starts on a boundary of 128 bytes.
+
+    Example:
+    ```mlir
+    %tile = tile.alloc 1024 : !tile.buffer<f32, shared>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let results = (outs Tile_BufferType:$result);
+  let assemblyFormat = "$count attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, TypesMatchWith<"the buffer's element type", "buffer", "result",

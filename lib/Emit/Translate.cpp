@@ -1,6 +1,7 @@
 // From a kernel to LLVM IR.
 #include "lib/Emit/EmitPtx.h"
 #include "passes/TileToNvvm/Passes.h"
+#include "passes/TileToNvvm/Shared.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -60,6 +61,12 @@ FailureOr<TranslatedKernel> joule::translateKernel(tile::KernelOp kernel) {
   result.shape = shapeOf(kernel);
   result.context = std::make_unique<llvm::LLVMContext>();
   auto gpuModule = *module->getOps<gpu::GPUModuleOp>().begin();
+  auto bytes = [&](StringRef name) {
+    auto attribute = gpuModule->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  result.shape.staticSharedBytes = bytes(staticSharedBytes);
+  result.shape.dynamicSharedBytes = bytes(dynamicSharedBytes);
   result.module = translateModuleToLLVMIR(gpuModule, *result.context, kernel.getSymName());
   if (!result.module)
     return kernel.emitOpError() << "internal: was not translated to LLVM IR";

@@ -49,6 +49,8 @@ functions = [
      -half_ln2, half_ln2, 4, 10),
     ('log', '(2 atanh(s) / s - 2) / z, s = sqrt(z)',
      root(lambda s: (2 * mp.atanh(s) / s - 2) / s**2, mp.mpf(2) / 3), 0, log_end, 3, 7),
+    ('logTail', '(2 atanh(s) / s - 2 - 2 z / 3) / z^2, s = sqrt(z)',
+     root(lambda s: (2 * mp.atanh(s) / s - 2 - 2 * s**2 / 3) / s**4, mp.mpf(2) / 5), 0, log_end, 2, 7),
     ('sin', '(sin(s) / s - 1) / z, s = sqrt(z) <= pi / 4', root(lambda s: (mp.sin(s) / s - 1) / s**2, -mp.mpf(1) / 6),
      0, quarter_pi, 3, 6),
     ('cos', '(cos(s) - 1 + z / 2) / z^2, s = sqrt(z) <= pi / 4',
@@ -65,7 +67,7 @@ functions = [
 ]
 
 print('// Polynomials of expand-math, lowest power first: for f32, then for f64. Written by FitCoefficients.py.')
-print('#pragma once\n\nnamespace joule::coefficients {')
+print('#pragma once\n\n#include <cstdint>\n\nnamespace joule::coefficients {')
 for name, meaning, function, low, high, single, twofold in functions:
     print(f'\n// {meaning}.')
     for suffix, degree in (('F32', single), ('F64', twofold)):
@@ -76,4 +78,15 @@ for name, meaning, function, low, high, single, twofold in functions:
         for coefficient in found:
             print(f'    {float(coefficient)!r},')
         print('};')
+two_over_pi = mp.mpf(2) / mp.pi
+mp.mp.dps = 500
+two_over_pi = mp.mpf(2) / mp.pi
+print('\n// The digits of 2 / pi behind the point, 64 bits a word, after a word of zeros.')
+print('inline const uint64_t twoOverPi[] = {\n    0,')
+for _ in range(20):
+    two_over_pi *= mp.mpf(2)**64
+    word = int(mp.floor(two_over_pi))
+    two_over_pi -= word
+    print(f'    0x{word:016x},')
+print('};')
 print('\n} // namespace joule::coefficients')

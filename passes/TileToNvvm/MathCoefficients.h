@@ -1,6 +1,8 @@
 // Polynomials of expand-math, lowest power first: for f32, then for f64. Written by FitCoefficients.py.
 #pragma once
 
+#include <cstdint>
+
 namespace joule::coefficients {
 
 // (e^r - 1 - r) / r^2, |r| <= ln(2) / 2.
@@ -35,6 +37,25 @@ inline const double logF32[] = {
 inline const double logF64[] = {
     0.6666666666666666, 0.4000000000000088,  0.28571428570801016, 0.22222222392302665,
     0.1818179557724296, 0.15386243122352725, 0.13268681591377535, 0.13087583216725357,
+};
+
+// (2 atanh(s) / s - 2 - 2 z / 3) / z^2, s = sqrt(z).
+// Off by at most 2^-22.62.
+inline const double logTailF32[] = {
+    0.40000015082271556,
+    0.28562225248053125,
+    0.23048730405345186,
+};
+// Off by at most 2^-58.88.
+inline const double logTailF64[] = {
+    0.4,
+    0.2857142857142937,
+    0.22222222221653878,
+    0.18181818335847688,
+    0.1538459491392939,
+    0.13334807335682283,
+    0.11706165615887064,
+    0.1172391796096698,
 };
 
 // (sin(s) / s - 1) / z, s = sqrt(z) <= pi / 4.
@@ -143,6 +164,31 @@ inline const double erfc3F64[] = {
     24.71405894186958,       9.702088576977266,      0.9803406383917441,     0.0024595878409285924,
     -0.00033424861841883604, 4.6786464701857346e-05, -6.571031078630874e-06, 9.163283704574903e-07,
     -1.3396141904205582e-07, 1.7643626693650966e-08,
+};
+
+// The digits of 2 / pi behind the point, 64 bits a word, after a word of zeros.
+inline const uint64_t twoOverPi[] = {
+    0,
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab,
+    0xf0cfbc209af4361d,
 };
 
 } // namespace joule::coefficients

@@ -58,6 +58,24 @@ template <Value (*function)(Real &, Value)> Value unaryInDouble(OpBuilder &build
   return real.make<arith::TruncFOp>(builder.getF32Type(), function(real, wide));
 }
 
+/// f32^i and f64^i: every i32 is an f64.
+Value integerPower(OpBuilder &builder, Operation *op) {
+  Type type = op->getResult(0).getType();
+  if (!hasType(op, true, true))
+    return {};
+  Real real(builder, op->getLoc(), builder.getF64Type());
+  Value base = op->getOperand(0), exponent = real.fromInteger(op->getOperand(1));
+  if (type.isF64())
+    return expandPow(real, base, exponent);
+  Value power = expandPow(real, real.make<arith::ExtFOp>(real.type, base), exponent);
+  return real.make<arith::TruncFOp>(type, power);
+}
+
+/// In f32 the hardware has one that propagates NaN.
+template <Value (*function)(Real &, Value, Value)> Expansion inDoubleOnly(Operation *op) {
+  return op->getResult(0).getType().isF32() ? nullptr : binary<function>;
+}
+
 } // namespace
 
 Expansion joule::findExpansion(Operation *op) {
@@ -75,5 +93,20 @@ Expansion joule::findExpansion(Operation *op) {
       .Case([](math::AsinhOp) { return unaryInDouble<expandAsinh>; })
       .Case([](math::AcoshOp) { return unaryInDouble<expandAcosh>; })
       .Case([](math::AtanhOp) { return unaryInDouble<expandAtanh>; })
+      .Case([](math::PowFOp) { return binary<expandPow>; })
+      .Case([](math::FPowIOp) { return integerPower; })
+      .Case([](math::SinOp) { return unary<expandSin>; })
+      .Case([](math::CosOp) { return unary<expandCos>; })
+      .Case([](math::TanOp) { return unary<expandTan>; })
+      .Case([](math::AsinOp) { return unaryInDouble<expandAsin>; })
+      .Case([](math::AcosOp) { return unaryInDouble<expandAcos>; })
+      .Case([](math::AtanOp) { return unary<expandAtan>; })
+      .Case([](math::Atan2Op) { return binary<expandAtan2>; })
+      .Case([](math::ErfOp) { return unary<expandErf>; })
+      .Case([](math::CbrtOp) { return unaryInDouble<expandCbrt>; })
+      .Case([](math::RsqrtOp) { return unary<expandRsqrt>; })
+      .Case([](arith::RemFOp) { return binary<expandRemainder>; })
+      .Case([](arith::MaximumFOp op) { return inDoubleOnly<expandMaximum>(op); })
+      .Case([](arith::MinimumFOp op) { return inDoubleOnly<expandMinimum>(op); })
       .Default([](Operation *) { return nullptr; });
 }

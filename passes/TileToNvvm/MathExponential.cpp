@@ -1,6 +1,7 @@
 // Exponentials, logarithms, powers and the hyperbolic functions.
 #include "passes/TileToNvvm/ExpandMath.h"
 #include "passes/TileToNvvm/MathCoefficients.h"
+#include "passes/TileToNvvm/MathLogarithm.h"
 
 using namespace mlir;
 using namespace joule;
@@ -23,11 +24,14 @@ struct Reduced {
   Value n;
 };
 
-Reduced reduceExp(Real &r, Value x) {
+/// Of e^(x + low); no `low` is zero.
+Reduced reduceExp(Real &r, Value x, Value low = {}) {
   Value n = r.roundEven(r.mul(x, M_LOG2E));
   Ln2 ln2 = ln2Of(r);
   Value rest = r.fma(n, r.number(-ln2.high), x);
   rest = r.fma(n, r.number(-ln2.low), rest);
+  if (low)
+    rest = r.add(rest, low);
   Value curve = r.polynomial(rest, fit::expF32, fit::expF64);
   return {r.fma(r.mul(rest, rest), curve, rest), n};
 }
@@ -44,9 +48,11 @@ Value keepNan(Real &r, Value x, Value result) { return r.select(r.isNan(x), x, r
 } // namespace
 
 // At most 1 ulp.
-Value joule::expandExp(Real &r, Value x) {
+Value joule::expandExp(Real &r, Value x) { return expandExpOfSum(r, x, {}); }
+
+Value joule::expandExpOfSum(Real &r, Value x, Value low) {
   Value clamped = r.isDouble() ? clampForExp(r, x, -746, 710) : clampForExp(r, x, -104.5, 89);
-  Reduced reduced = reduceExp(r, clamped);
+  Reduced reduced = reduceExp(r, clamped, low);
   Value result = r.scale(r.add(reduced.tail, 1.0), r.toInteger(reduced.n));
   return keepNan(r, x, result);
 }
@@ -74,15 +80,7 @@ Value joule::expandExpM1(Real &r, Value x) {
   return keepNan(r, x, r.select(isTiny, x, result));
 }
 
-namespace {
-
-/// x = (1 + f) 2^e with 1 + f within sqrt(2) of 1, for positive finite x.
-struct Split {
-  Value f;
-  Value e;
-};
-
-Split splitForLog(Real &r, Value x) {
+LogSplit joule::splitForLog(Real &r, Value x) {
   // Subnormals are brought among the normal numbers first.
   int64_t lift = r.isDouble() ? 54 : 25;
   Value isSmall = r.isLess(x, std::ldexp(1.0, 1 - static_cast<int>(r.bias())));
@@ -95,6 +93,8 @@ Split splitForLog(Real &r, Value x) {
   Value e = r.fromInteger(exponent);
   return {r.sub(one, 1.0), r.select(isSmall, r.sub(e, static_cast<double>(lift)), e)};
 }
+
+namespace {
 
 /// log(1 + f) = f - (f^2 / 2 - correction); the correction is small.
 struct LogParts {
@@ -118,7 +118,7 @@ Value guardLog(Real &r, Value x, Value result) {
 }
 
 /// e log(2) + log(1 + f) + low.
-Value joinLog(Real &r, Split split, Value low) {
+Value joinLog(Real &r, LogSplit split, Value low) {
   LogParts parts = logOfOnePlus(r, split.f);
   Ln2 ln2 = ln2Of(r);
   Value small = r.add(parts.correction, r.fma(split.e, r.number(ln2.low), low));
@@ -140,13 +140,13 @@ Value joule::expandLog(Real &r, Value x) {
 
 // At most 2 ulp.
 Value joule::expandLog2(Real &r, Value x) {
-  Split split = splitForLog(r, x);
+  LogSplit split = splitForLog(r, x);
   return guardLog(r, x, r.fma(logOfMantissa(r, split.f), r.number(M_LOG2E), split.e));
 }
 
 // At most 2 ulp.
 Value joule::expandLog10(Real &r, Value x) {
-  Split split = splitForLog(r, x);
+  LogSplit split = splitForLog(r, x);
   // log10(2), its first part exact in products with exponents.
   double high = r.isDouble() ? 0x1.34413509f78p-2 : 0x1.344p-2;
   double low = r.isDouble() ? 0x1.fef311f12b358p-46 : 0x1.3509f79fef312p-18;
@@ -160,7 +160,7 @@ Value joule::expandLog1p(Real &r, Value x) {
   // What the sum lost, relative to it.
   Value lost = r.select(r.test(Real::P::OGT, r.abs(x), r.number(1.0)), r.sub(r.number(1.0), r.sub(sum, x)),
                         r.sub(x, r.sub(sum, 1.0)));
-  Split split = splitForLog(r, sum);
+  LogSplit split = splitForLog(r, sum);
   Value isNear = r.both(r.isGreater(x, M_SQRT1_2 - 1), r.isLess(x, M_SQRT2 - 1));
   split.f = r.select(isNear, x, split.f);
   split.e = r.select(isNear, r.number(0), split.e);
@@ -224,7 +224,8 @@ Value joule::expandAsinh(Real &r, Value x) {
 Value joule::expandAcosh(Real &r, Value x) {
   Value t = r.sub(x, 1.0);
   Value result = expandLog1p(r, r.add(t, r.sqrt(r.mul(t, r.add(t, 2.0)))));
-  return r.select(r.isGreater(x, whereSquareIsAll(r)), logOfTwice(r, x), result);
+  result = r.select(r.isGreater(x, whereSquareIsAll(r)), logOfTwice(r, x), result);
+  return r.select(r.isLess(x, 1), r.nan(), result);
 }
 
 // At most 3 ulp.

@@ -106,6 +106,8 @@ struct Access {
 
 } // namespace
 
+unsigned joule::bitsInMemory(Type element) { return widthOf(storedType(element)); }
+
 void joule::lowerAccesses(Operation *function, const IRMapping &pointers) {
   function->walk([&](tile::LoadOp load) {
     Access access(load, pointers.lookup(load.getBuffer()), load.getIndex(), load.getType());
@@ -117,4 +119,5 @@ void joule::lowerAccesses(Operation *function, const IRMapping &pointers) {
     access.storeBits(access.toBits(store.getValue()));
     store.erase();
   });
+  function->walk([](tile::AllocOp alloc) { alloc.erase(); });
 }

@@ -5,6 +5,9 @@
 
 namespace joule {
 
+/// The bits that an element takes in memory.
+unsigned bitsInMemory(mlir::Type element);
+
 /// Replaces every `tile.load` and `tile.store` under `function`, whose buffers have become pointers.
 void lowerAccesses(mlir::Operation *function, const mlir::IRMapping &pointers);
 

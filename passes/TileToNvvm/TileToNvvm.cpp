@@ -3,6 +3,7 @@
 #include "dialects/Tile/TileDialect.h"
 #include "passes/TileToNvvm/Memory.h"
 #include "passes/TileToNvvm/Passes.h"
+#include "passes/TileToNvvm/Shared.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -61,6 +62,7 @@ void moveBody(tile::KernelOp kernel, func::FuncOp function, OpBuilder &builder) 
       old.replaceAllUsesWith(builder.create<arith::IndexCastOp>(kernel.getLoc(), old.getType(), parameter));
   }
   entry->getOperations().splice(entry->end(), body.getOperations());
+  lowerSharedMemory(function, pointers);
   lowerAccesses(function, pointers);
   Operation *end = entry->getTerminator();
   builder.setInsertionPoint(end);

@@ -52,3 +52,12 @@ tile.kernel @kernel_c3_end nodes = ["n"] body {
 ^bb0(%n: index):
   tile.return
 }
+
+// -----
+
+tile.kernel @alloc_global nodes = [] body {
+^bb0:
+  // expected-error @below {{'tile.alloc' op takes shared memory but gives '!tile.buffer<f32>'}}
+  %s = tile.alloc 64 : !tile.buffer<f32>
+  tile.return
+}

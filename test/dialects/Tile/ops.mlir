@@ -37,3 +37,14 @@ tile.kernel @copy nodes = ["n"] block = [256, 1, 1] body {
   %b = arith.ceildivui %n, %c256 : index
   tile.grid %b, %c1, %c1
 }
+
+// CHECK-LABEL: tile.kernel @shares
+// CHECK:         tile.alloc 64 : <f16, shared>
+tile.kernel @shares nodes = [] block = [64, 1, 1] body {
+^bb0(%x: !tile.buffer<f16>):
+  %s = tile.alloc 64 : !tile.buffer<f16, shared>
+  %i = gpu.thread_id x
+  %v = tile.load %x[%i] : !tile.buffer<f16>
+  tile.store %v, %s[%i] : !tile.buffer<f16, shared>
+  tile.return
+}

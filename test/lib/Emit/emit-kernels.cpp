@@ -1,4 +1,5 @@
-// Prints the PTX of every kernel in a file, for tests: schedules and writes the kernels that are not yet written.
+// Prints the PTX of every kernel in a file, for tests: schedules and writes the kernels that are not yet
+// written.
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Tile/TileDialect.h"
 #include "lib/Emit/EmitPtx.h"

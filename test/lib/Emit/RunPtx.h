@@ -1,0 +1,27 @@
+/// Runs one kernel's PTX on the virtual GPU's engine.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace joule::test {
+
+/// A kernel's launch: buffers in the order of its pointer parameters, sizes in that of its i64 ones.
+struct PtxRun {
+  std::string ptx;
+  std::string kernel;
+  std::array<int64_t, 3> grid, block;
+  int64_t dynamicShared = 0;
+  /// One per parameter: the number of a buffer, or ~number of a size.
+  std::vector<int> parameters;
+  std::vector<std::vector<uint8_t>> buffers;
+  std::vector<int64_t> sizes;
+};
+
+/// Runs it; the buffers then hold what the kernel wrote. Empty, or what went wrong. Accesses outside of the
+/// buffers are errors.
+std::string run(PtxRun &run);
+
+} // namespace joule::test
