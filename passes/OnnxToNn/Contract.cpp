@@ -1,4 +1,5 @@
 // Matrix products in all their forms.
+#include "passes/OnnxToNn/Contract.h"
 #include "passes/OnnxToNn/Maths.h"
 #include "passes/OnnxToNn/Tables.h"
 
@@ -7,18 +8,7 @@
 using namespace mlir;
 using namespace joule::translate;
 
-namespace {
-
-/// An operand of a contraction: its value, and its dimensions' sizes and labels.
-struct Operand {
-  Value value;
-  Sizes sizes;
-  SmallVector<int64_t> labels;
-  int dataType;
-};
-
-/// The contraction of `lhs` and `rhs` into `out`, with elements of `resultType`.
-Value contract(Node &node, const Operand &lhs, const Operand &rhs, ArrayRef<int64_t> out, int resultType) {
+Value joule::translate::contract(Node &node, const Operand &lhs, const Operand &rhs, ArrayRef<int64_t> out, int resultType) {
   Sizes sizes;
   for (int64_t label : out) {
     const auto *left = llvm::find(lhs.labels, label);
@@ -32,12 +22,7 @@ Value contract(Node &node, const Operand &lhs, const Operand &rhs, ArrayRef<int6
   return op;
 }
 
-} // namespace
-
-namespace joule::translate {
-
-/// The matrix product of numpy: batches are broadcast, vectors are rows on the left and columns on the right.
-FailureOr<Tensor> matmul(Node &node, const Tensor &left, Value leftValue, const Tensor &right, Value rightValue,
+FailureOr<Tensor> joule::translate::matmul(Node &node, const Tensor &left, Value leftValue, const Tensor &right, Value rightValue,
                          int resultType) {
   if (left.rank() == 0 || right.rank() == 0)
     return node.error() << "multiplies a scalar, which is no matrix";
@@ -100,8 +85,6 @@ FailureOr<Tensor> matmul(Node &node, const Tensor &left, Value leftValue, const 
   Value product = contract(node, lhs, rhs, kept, resultType);
   return node.tensor(node.reshape(product, keptSizes, sizes), sizes, resultType);
 }
-
-} // namespace joule::translate
 
 namespace {
 

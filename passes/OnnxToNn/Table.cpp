@@ -13,6 +13,8 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       pointwiseRows(),
       layoutRows(),
       contractRows(),
+      integerProductRows(),
+      einsumRows(),
       gatherRows(),
       generateRows(),
       windowRows(),

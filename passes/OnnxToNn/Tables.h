@@ -8,6 +8,8 @@ namespace joule::translate {
 llvm::ArrayRef<Row> pointwiseRows();
 llvm::ArrayRef<Row> layoutRows();
 llvm::ArrayRef<Row> contractRows();
+llvm::ArrayRef<Row> integerProductRows();
+llvm::ArrayRef<Row> einsumRows();
 llvm::ArrayRef<Row> gatherRows();
 llvm::ArrayRef<Row> generateRows();
 llvm::ArrayRef<Row> windowRows();

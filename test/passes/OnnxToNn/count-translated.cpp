@@ -1,16 +1,22 @@
 // Imports and translates each model that it is given, in one process: prints what fails and how many do not.
 //
 // An input of a node test stands for itself even where the operator wants it when compiling (axes, shapes). With
-// `--bind`, an integer input whose test data lie beside the model is bound to that value.
+// `--bind`, an integer input whose test data lie beside the model is bound to that value. With
+// `--run`, the translation is interpreted on those data and its results are compared with theirs.
 #include "dialects/Onnx/ElementTypes.h"
 #include "lib/Import/Import.h"
 #include "lib/Import/Tensors.h"
+#include "lib/Reference/Interpreter/Interpreter.h"
 #include "passes/OnnxToNn/OnnxToNn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
+
 using namespace mlir;
+using joule::reference::Buffer;
+using joule::reference::Shape;
 
 namespace {
 
@@ -32,7 +38,67 @@ void bindInputs(ModuleOp module, StringRef folder) {
   }
 }
 
-bool translates(StringRef path, bool bind, std::string &why) {
+FailureOr<onnx::TensorProto> readTensor(const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  onnx::TensorProto tensor;
+  if (!file || !tensor.ParseFromString((*file)->getBuffer().str()))
+    return failure();
+  return tensor;
+}
+
+/// A tensor of the test data; none where it has no raw bytes.
+std::optional<Buffer> bufferOf(const onnx::TensorProto &tensor) {
+  Buffer buffer(joule::ElementType(tensor.data_type()), Shape(tensor.dims().begin(), tensor.dims().end()));
+  if (tensor.raw_data().size() != buffer.bytes.size())
+    return std::nullopt;
+  std::memcpy(buffer.bytes.mutableData(), tensor.raw_data().data(), tensor.raw_data().size());
+  return buffer;
+}
+
+/// What is wrong with `got` where `wanted` was expected; empty where nothing is.
+std::string compare(const Buffer &got, const Buffer &wanted) {
+  if (got.shape != wanted.shape)
+    return "shape " + joule::toString(got.shape) + " instead of " + joule::toString(wanted.shape);
+  bool narrow = joule::bitsOf(wanted.type) < 32 && joule::reference::isFloat(wanted.type);
+  for (int64_t i = 0; i < wanted.count(); ++i) {
+    double a = got.withSign(joule::reference::isUnsigned(wanted.type)).number(i), b = wanted.number(i);
+    double tolerance = (narrow ? 2e-2 : 1e-3) * std::abs(b) + (narrow ? 1e-2 : 1e-5);
+    if (a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= tolerance)
+      continue;
+    return "element " + std::to_string(i) + " is " + std::to_string(a) + " instead of " + std::to_string(b);
+  }
+  return "";
+}
+
+/// Interprets the translated module on the first data set beside the model.
+bool computes(ModuleOp module, StringRef folder, std::string &why) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  std::vector<Buffer> inputs;
+  std::string data = (folder + "/test_data_set_0/").str();
+  for (unsigned number = 0; number < main.getNumArguments(); ++number) {
+    auto tensor = readTensor(data + "input_" + std::to_string(number) + ".pb");
+    auto buffer = succeeded(tensor) ? bufferOf(*tensor) : std::nullopt;
+    if (!buffer)
+      return why = "no data for input " + std::to_string(number), false;
+    inputs.push_back(*buffer);
+  }
+  joule::reference::WeightStore weights;
+  auto results = interpret(main, inputs, weights);
+  if (failed(results))
+    return false;
+  for (auto [number, result] : llvm::enumerate(*results)) {
+    auto tensor = readTensor(data + "output_" + std::to_string(number) + ".pb");
+    auto wanted = succeeded(tensor) ? bufferOf(*tensor) : std::nullopt;
+    if (!wanted)
+      return why = "no data for output " + std::to_string(number), false;
+    why = compare(result, *wanted);
+    if (!why.empty())
+      return why = "output " + std::to_string(number) + ": " + why, false;
+  }
+  return true;
+}
+
+bool translates(StringRef path, bool bind, bool run, std::string &why) {
   MLIRContext context;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (why.empty())
@@ -46,21 +112,28 @@ bool translates(StringRef path, bool bind, std::string &why) {
     bindInputs(*module, llvm::sys::path::parent_path(path));
   PassManager passes(&context);
   passes.addPass(joule::createOnnxToNn());
-  return succeeded(passes.run(*module));
+  return succeeded(passes.run(*module)) && (!run || computes(*module, llvm::sys::path::parent_path(path), why));
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
   int failed = 0, total = 0;
-  bool bind = argc > 1 && StringRef(argv[1]) == "--bind";
-  for (int number = 1 + bind; number < argc; ++number, ++total) {
+  bool bind = false, run = false;
+  for (int number = 1; number < argc; ++number) {
+    StringRef argument = argv[number];
+    bind |= argument == "--bind";
+    run |= argument == "--run";
+    if (argument.starts_with("--"))
+      continue;
+    ++total;
     std::string why;
-    if (translates(argv[number], bind, why))
+    if (translates(argument, bind, run, why))
       continue;
     ++failed;
-    llvm::outs() << llvm::sys::path::filename(llvm::sys::path::parent_path(argv[number])) << ": " << why << '\n';
+    llvm::outs() << llvm::sys::path::filename(llvm::sys::path::parent_path(argument)) << ": " << why << '\n';
+    llvm::outs().flush();
   }
-  llvm::outs() << total - failed << " of " << total << " models translate\n";
+  llvm::outs() << total - failed << " of " << total << " models " << (run ? "compute" : "translate") << '\n';
   return 0;
 }
