@@ -11,7 +11,8 @@ using namespace joule::translate;
 
 namespace {
 
-// A letter is its own label; the dimensions that `...` stands for are labelled from here, the last one first.
+// While the equation is read a letter is its own label; the dimensions that `...` stands for are labelled from here,
+// the last one first. Later labels are numbered from 0.
 constexpr int64_t firstEllipsisLabel = 256;
 
 /// An equation with its letters as labels.
@@ -173,10 +174,23 @@ LogicalResult broadcastLabels(Node &node, SmallVector<Operand> &operands) {
   return success();
 }
 
+/// Numbers the labels from 0 on; false where there are more than a contraction takes.
+bool numberLabels(Equation &equation) {
+  std::map<int64_t, int64_t> numbers;
+  for (auto &labels : equation.inputs)
+    for (int64_t &label : labels)
+      label = numbers.try_emplace(label, numbers.size()).first->second;
+  for (int64_t &label : equation.output)
+    label = numbers[label];
+  return numbers.size() <= 64;
+}
+
 LogicalResult translateEinsum(Node &node) {
   FailureOr<Equation> equation = readEquation(node);
   if (failed(equation))
     return failure();
+  if (!numberLabels(*equation))
+    return node.error() << "has more than 64 letters";
   SmallVector<Operand> operands;
   for (auto [input, labels] : llvm::enumerate(equation->inputs)) {
     if (failed(node.wantNumber(input)) || failed(node.wantSameElement(0, input)))

@@ -410,7 +410,9 @@ LogicalResult translateClip(Node &node) {
 
 //===- Casts ---------------------------------------------------------------------------------------------------------
 
-bool isSmallFloat(int dataType) { return (dataType >= Float8E4M3FN && dataType <= Float8E5M2FNUZ) || dataType == Float4E2M1; }
+bool isSmallFloat(int dataType) {
+  return (dataType >= Float8E4M3FN && dataType <= Float8E5M2FNUZ) || dataType == Float4E2M1 || dataType == Float8E8M0;
+}
 
 LogicalResult castTo(Node &node, int dataType) {
   Tensor &x = node.input(0);
@@ -422,7 +424,14 @@ LogicalResult castTo(Node &node, int dataType) {
       return node.error() << "between " << joule::dataTypeName(x.dataType) << " and " << joule::dataTypeName(dataType)
                           << " is not supported";
   bool saturate = isSmallFloat(dataType) && node.flag("saturate", true);
-  return node.yield(node.convert(node.value(0), x.dataType, dataType, saturate), x.sizes, dataType);
+  Value value = node.value(0);
+  int from = x.dataType;
+  // Where a float does not fit an integer below a byte, its low bits stay.
+  if (x.isFloat() && element.isSignlessInteger() && joule::storageBits(dataType) < 8) {
+    value = node.convert(value, from, Int32);
+    from = Int32;
+  }
+  return node.yield(node.convert(value, from, dataType, saturate), x.sizes, dataType);
 }
 
 LogicalResult translateCast(Node &node) {

@@ -52,8 +52,9 @@ LogicalResult Interpreter::bindSymbols(func::FuncOp function, ArrayRef<Buffer> i
     auto names = function.getArgAttrOfType<ArrayAttr>(number, "nn.dims");
     if (!names)
       continue;
-    for (auto [name, size] : llvm::zip(names.getAsRange<StringAttr>(), input.shape)) {
-      if (name.empty())
+    for (auto [dim, size] : llvm::zip(names, input.shape)) {
+      auto name = dyn_cast<StringAttr>(dim);
+      if (!name || name.empty())
         continue;
       auto [known, fresh] = symbols.try_emplace(name.getValue(), size);
       if (!fresh && known->second != size)

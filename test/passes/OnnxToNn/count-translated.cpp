@@ -46,9 +46,13 @@ FailureOr<onnx::TensorProto> readTensor(const std::string &path) {
   return tensor;
 }
 
-/// A tensor of the test data; none where it has no raw bytes.
+/// A tensor of the test data; none where its bytes are neither raw nor one per entry.
 std::optional<Buffer> bufferOf(const onnx::TensorProto &tensor) {
   Buffer buffer(joule::ElementType(tensor.data_type()), Shape(tensor.dims().begin(), tensor.dims().end()));
+  if (!tensor.has_raw_data() && tensor.int32_data_size() == int64_t(buffer.bytes.size())) {
+    std::copy(tensor.int32_data().begin(), tensor.int32_data().end(), buffer.bytes.mutableData());
+    return buffer;
+  }
   if (tensor.raw_data().size() != buffer.bytes.size())
     return std::nullopt;
   std::memcpy(buffer.bytes.mutableData(), tensor.raw_data().data(), tensor.raw_data().size());
