@@ -49,7 +49,19 @@ bool isScalarCast(Operation *op) {
          op->getNumResults() == 1 && !isTensor(op->getResult(0)) && !op->getResult(0).getType().isIndex();
 }
 
+/// Ties a value that control flow hands on to its sizes: no group may read past it, since only it knows them.
+bool tiesSizes(Operation *op) {
+  auto reshape = dyn_cast<nn::ReshapeOp>(op);
+  if (!reshape || cast<ShapedType>(reshape.getInput().getType()).hasStaticShape())
+    return false;
+  Value input = reshape.getInput();
+  Operation *owner = isa<BlockArgument>(input) ? input.getParentBlock()->getParentOp() : input.getDefiningOp();
+  return isa<scf::SCFDialect>(owner->getDialect());
+}
+
 Role roleOf(Operation *op) {
+  if (tiesSizes(op))
+    return Role::Host;
   if (auto constant = dyn_cast<nn::ConstantOp>(op))
     return isInlineConstant(constant) ? Role::Free : Role::Host;
   if (isa<nn::BroadcastOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::IotaOp, nn::CastOp, nn::BitcastOp,

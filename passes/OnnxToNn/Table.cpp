@@ -24,6 +24,7 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       recurrentRows(),
       scatterRows(),
       sampleRows(),
+      controlRows(),
   };
   for (ArrayRef<Row> rows : allRows)
     for (const Row &row : rows)

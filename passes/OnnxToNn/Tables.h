@@ -16,6 +16,7 @@ llvm::ArrayRef<Row> windowRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();
 llvm::ArrayRef<Row> sampleRows();
+llvm::ArrayRef<Row> controlRows();
 llvm::ArrayRef<Row> quantizeRows();
 llvm::ArrayRef<Row> recurrentRows();
 llvm::ArrayRef<Row> scatterRows();

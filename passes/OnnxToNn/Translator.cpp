@@ -54,6 +54,11 @@ RankedTensorType Tensor::type() const {
 Translator::Translator(func::FuncOp source, func::FuncOp target)
     : builder(target.getContext()), math(builder), source(source), target(target) {}
 
+Translator::~Translator() {
+  for (Operation *op : discarded)
+    op->erase();
+}
+
 //===- The function --------------------------------------------------------------------------------------------------
 
 /// The size that the run binds to `name`.
@@ -283,6 +288,13 @@ static std::optional<SmallVector<Index>> decode(Builder &builder, DenseElementsA
 }
 
 SmallVector<Index> *Translator::hostElements(Tensor &tensor) {
+  // Elements that were read in an inner region are not known outside of it.
+  bool hidden = tensor.elements && llvm::any_of(*tensor.elements, [&](Index element) {
+    auto value = dyn_cast<Value>(element);
+    return value && !isVisible(value);
+  });
+  if (hidden)
+    tensor.elements.reset();
   if (!tensor.elements && tensor.constant)
     if (auto elements = dyn_cast<DenseElementsAttr>(tensor.constant))
       if (elements.getNumElements() <= maxHostElements && elements.getElementType() == tensor.element)

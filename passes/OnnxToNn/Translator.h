@@ -204,6 +204,7 @@ bool foldOnHost(Node &node);
 class Translator {
 public:
   Translator(mlir::func::FuncOp source, mlir::func::FuncOp target);
+  ~Translator();
 
   LogicalResult translateFunction();
   /// Translates the nodes of `block` where the builder stands; `arguments` are what its block arguments are. Gives what
@@ -220,6 +221,10 @@ public:
   SmallVector<Index> *hostElements(Tensor &tensor);
   /// As `hostElements`, but reads the elements from a tensor that the run brings where its shape is static.
   SmallVector<Index> *readElements(Location loc, Tensor &tensor);
+
+  /// Takes an operation that has been removed from the function again. It lives as long as the walk, which may remember
+  /// values in it; none of them is visible any more.
+  void discard(mlir::Operation *op) { discarded.push_back(op); }
 
   mlir::OpBuilder builder;
   IndexMath math;
@@ -239,6 +244,7 @@ private:
   llvm::DenseMap<std::pair<Attribute, Type>, Value> constants;
   llvm::StringMap<Value> symbols;
   mlir::Operation *lastEntryOp = nullptr;
+  SmallVector<mlir::Operation *> discarded;
 };
 
 /// A constant of the onnx level as nn holds it: integers without a sign, weights of nn.
