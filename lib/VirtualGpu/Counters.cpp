@@ -109,19 +109,41 @@ InstructionClass classify(const ptx::Opcode &o) {
 
 namespace {
 
-/// Distinct 32-byte pieces that the lanes touch.
-uint64_t countSectors(const uint64_t *addresses, uint32_t mask, unsigned bytes) {
-  uint64_t sectors[warpSize], n = 0;
-  for (unsigned i = 0; i < warpSize; ++i)
-    if (mask >> i & 1)
-      sectors[n++] = addresses[i] >> 5;
-  (void)bytes; // accesses are aligned and at most 16 bytes: one sector per lane
+/// Distinct 32-byte pieces that the lanes touch. Accesses are aligned and at most 16 bytes: one piece per
+/// lane.
+uint64_t countSectors(const uint64_t *addresses, uint32_t mask) {
+  uint64_t sectors[warpSize], n = 0, changes = 1;
+  bool sorted = true;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    sectors[n] = addresses[__builtin_ctz(rest)] >> 5;
+    if (n) {
+      sorted &= sectors[n] >= sectors[n - 1];
+      changes += sectors[n] != sectors[n - 1];
+    }
+    ++n;
+  }
+  if (sorted)
+    return changes;
   std::sort(sectors, sectors + n);
   return uint64_t(std::unique(sectors, sectors + n) - sectors);
 }
 
+/// Do the lanes stay in one row of the 32 banks? Then no two words meet in a bank.
+bool inOneRow(const uint64_t *addresses, uint32_t mask, unsigned first, unsigned last) {
+  uint64_t row = ~0ull;
+  for (unsigned i = first; i < last; ++i)
+    if (mask >> i & 1) {
+      if (row != ~0ull && addresses[i] >> 7 != row)
+        return false;
+      row = addresses[i] >> 7;
+    }
+  return true;
+}
+
 /// Turns in which 32 banks of 4 bytes serve the lanes [first, last): the most distinct words in one bank.
 uint64_t wavefronts(const uint64_t *addresses, uint32_t mask, unsigned words, unsigned first, unsigned last) {
+  if (inOneRow(addresses, mask, first, last))
+    return (mask >> first & (last - first == warpSize ? ~0u : (1u << (last - first)) - 1)) != 0;
   uint64_t seen[warpSize][warpSize];
   unsigned filled[warpSize] = {}, most = 0;
   for (unsigned i = first; i < last; ++i)
@@ -164,7 +186,7 @@ void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask
     m.localBytes += total;
   } else {
     (stores ? m.globalStoreBytes : m.globalLoadBytes) += total;
-    (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask, bytes);
+    (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask);
   }
 }
 

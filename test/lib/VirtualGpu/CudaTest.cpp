@@ -1,4 +1,5 @@
-// Kernels that nvcc compiled from CUDA C++ (cuda/*.cu beside their .ptx), against results computed here.
+// Kernels compiled from CUDA C++ (cuda/*.cu; .ptx by nvcc -arch=sm_80 -ptx, .clang.ptx by clang 19), against
+// results computed here.
 #include "test/lib/VirtualGpu/Harness.h"
 
 #include <algorithm>
@@ -173,10 +174,15 @@ TEST(Warps, Layernorm) {
   expectNear(device.download<float>(out, rows * n), want, 1e-5);
 }
 
-// --- tiles.cu ---
+// --- tiles.cu, by nvcc and by clang, whose back end is the one that Joule uses ---
 
-TEST(Tiles, Transpose) {
-  Device device(ptxOf("tiles"));
+class Tiles : public testing::TestWithParam<const char *> {};
+class Functions : public testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(Compilers, Tiles, testing::Values("", ".clang"));
+INSTANTIATE_TEST_SUITE_P(Compilers, Functions, testing::Values("", ".clang"));
+
+TEST_P(Tiles, Transpose) {
+  Device device(ptxOf(std::string("tiles") + GetParam()));
   const int w = 70, h = 45;
   std::vector<float> in = wave(w * h), want(w * h);
   for (int y = 0; y < h; ++y)
@@ -187,8 +193,8 @@ TEST(Tiles, Transpose) {
   EXPECT_EQ(device.download<float>(out, w * h), want);
 }
 
-TEST(Tiles, Gemm) {
-  Device device(ptxOf("tiles"));
+TEST_P(Tiles, Gemm) {
+  Device device(ptxOf(std::string("tiles") + GetParam()));
   const int n = 128;
   std::vector<float> a = wave(n * n), b = wave(n * n, 0.5f), want(n * n);
   for (int i = 0; i < n; ++i)
@@ -203,8 +209,8 @@ TEST(Tiles, Gemm) {
   EXPECT_EQ(device.download<float>(out, n * n), want);
 }
 
-TEST(Tiles, ConvolutionAndStencil) {
-  Device device(ptxOf("tiles"));
+TEST_P(Tiles, ConvolutionAndStencil) {
+  Device device(ptxOf(std::string("tiles") + GetParam()));
   const int w = 37, h = 21;
   const int filter[9] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
   std::vector<float> in = wave(w * h), want(w * h);
@@ -231,8 +237,8 @@ TEST(Tiles, ConvolutionAndStencil) {
   EXPECT_EQ(device.download<float>(sumsOut, n), sums);
 }
 
-TEST(Tiles, BitonicSort) {
-  Device device(ptxOf("tiles"));
+TEST_P(Tiles, BitonicSort) {
+  Device device(ptxOf(std::string("tiles") + GetParam()));
   std::vector<int> data = numbers(512, 10007), want = data;
   std::sort(want.begin(), want.begin() + 256);
   std::sort(want.begin() + 256, want.end());
@@ -241,8 +247,8 @@ TEST(Tiles, BitonicSort) {
   EXPECT_EQ(device.download<int>(buffer, 512), want);
 }
 
-TEST(Tiles, PoolingAndAsynchronousCopy) {
-  Device device(ptxOf("tiles"));
+TEST_P(Tiles, PoolingAndAsynchronousCopy) {
+  Device device(ptxOf(std::string("tiles") + GetParam()));
   std::vector<float> in = wave(16 * 48), want(8 * 24);
   for (int y = 0; y < 8; ++y)
     for (int x = 0; x < 24; ++x)
@@ -306,8 +312,8 @@ TEST(Atomics, CompareAndSwapLoops) {
 
 // --- functions.cu ---
 
-TEST(Functions, RecursionAndPointers) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, RecursionAndPointers) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   uint64_t out = device.upload(zeros<int>(32));
   device.run("recursion", shape(1, 32), out);
   std::vector<int> fibonacci = {0, 1}, got = device.download<int>(out, 32);
@@ -324,8 +330,8 @@ TEST(Functions, RecursionAndPointers) {
     EXPECT_EQ(values[i], i % 3 == 0 ? in[i] * in[i] : i % 3 == 1 ? in[i] * in[i] * in[i] : in[i] * 0.5f);
 }
 
-TEST(Functions, JumpTable) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, JumpTable) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   std::vector<int> in(32);
   for (int i = 0; i < 32; ++i)
     in[i] = i % 10;
@@ -338,8 +344,8 @@ TEST(Functions, JumpTable) {
   }
 }
 
-TEST(Functions, LocalArrays) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, LocalArrays) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   const int n = 13;
   std::vector<int> in = numbers(40 * n, 97), want = in;
   for (int t = 0; t < 40; ++t)
@@ -355,8 +361,8 @@ struct Matrix {
   float values[12];
 };
 
-TEST(Functions, Structures) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, Structures) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   Matrix m = {3, 4, 1.5, {}};
   for (int i = 0; i < 12; ++i)
     m.values[i] = float(i) * 0.25f;
@@ -369,8 +375,8 @@ TEST(Functions, Structures) {
   }
 }
 
-TEST(Functions, LoopsAndExits) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, LoopsAndExits) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   std::vector<uint32_t> in(64), want(64);
   for (uint32_t i = 0; i < 64; ++i)
     for (uint64_t n = in[i] = i + 1; n != 1; ++want[i])
@@ -387,8 +393,8 @@ TEST(Functions, LoopsAndExits) {
   EXPECT_EQ(device.download<int>(after, 64), plus);
 }
 
-TEST(Functions, ConstantsAndBytes) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, ConstantsAndBytes) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   std::vector<int> table = numbers(64, 500), in = numbers(64, 64);
   uint64_t address, bytes;
   ASSERT_TRUE(device.module.global("lookup", address, bytes));
@@ -409,8 +415,8 @@ TEST(Functions, ConstantsAndBytes) {
   }
 }
 
-TEST(Functions, WideIntegersAndGenericPointers) {
-  Device device(ptxOf("functions"));
+TEST_P(Functions, WideIntegersAndGenericPointers) {
+  Device device(ptxOf(std::string("functions") + GetParam()));
   std::vector<int64_t> in(32);
   for (int i = 0; i < 32; ++i)
     in[i] = (int64_t(i) - 16) * 987654321987ll;
