@@ -1443,6 +1443,79 @@ private:
     op.imm = (ptx::isSigned(a) ? 1 : 0) | (ptx::isSigned(b) ? 2 : 0) | (opcode->sat ? 4 : 0);
   }
 
+  struct Shape {
+    int m, n, k;
+  };
+  Shape wmmaShape() const {
+    static const std::pair<const char *, Shape> shapes[] = {{"m16n16k16", {16, 16, 16}},
+                                                            {"m32n8k16", {32, 8, 16}},
+                                                            {"m8n32k16", {8, 32, 16}},
+                                                            {"m16n16k8", {16, 16, 8}},
+                                                            {"m8n8k4", {8, 8, 4}}};
+    for (auto &[name, shape] : shapes)
+      if (opcode->has(name))
+        return shape;
+    throw Unsupported{"this shape"};
+  }
+
+  void wmma() {
+    const std::string &what = opcode->mods.at(0);
+    if (what == "load")
+      moveFragment(1, 0, opcode->mods.at(1), false);
+    else if (what == "store")
+      moveFragment(0, 1, "d", true);
+    else if (what == "mma")
+      multiplyFragments();
+    else
+      throw Unsupported{"this kind of wmma"};
+  }
+
+  std::vector<uint32_t> fragment(const Operand &o, bool write) {
+    std::vector<uint32_t> list;
+    for (unsigned i = 0; i < (isVector(o) ? unsigned(o.value) : 1); ++i) {
+      const Operand &x = isVector(o) ? element(o, i) : o;
+      unsigned bytes = x.kind == OperandKind::Register ? widthOfRegister(x) : 4;
+      list.push_back(write ? result(x, bytes) : use(x, bytes));
+    }
+    return list;
+  }
+
+  void moveFragment(unsigned addressAt, unsigned registersAt, const std::string &which, bool stores) {
+    Shape shape = wmmaShape();
+    WmmaShape s;
+    s.rows = which == "b" ? shape.k : shape.m;
+    s.columns = which == "a" ? shape.k : shape.n;
+    s.rowMajor = opcode->has("row");
+    s.elementBytes = ptx::sizeOf(type());
+    std::vector<uint32_t> list = fragment(operand(registersAt), !stores);
+    if (list.size() * warpSize * std::max(4u, s.elementBytes) < size_t(s.rows) * s.columns * s.elementBytes)
+      throw Unsupported{"a fragment of this size"};
+    s.list = keepList(list);
+    uint32_t leading = count() > 2 ? use(operand(2), 4) : constant(4, s.rowMajor ? s.columns : s.rows);
+    Address a = address(operand(addressAt), opcode->space);
+    p.wmmaShapes.push_back(s);
+    Op &op = emit((stores ? "wmma.store." : "wmma.load.") + std::to_string(s.elementBytes));
+    setAddress(op, a, stores);
+    op.c = leading;
+    op.data = &p.wmmaShapes.back();
+  }
+
+  /// wmma.mma names the types of d and c alone where a and b are f16, and all four otherwise.
+  void multiplyFragments() {
+    Shape shape = wmmaShape();
+    bool all = opcode->types.size() == 4;
+    Type d = opcode->type(0), a = all ? opcode->type(1) : Type::F16, c = opcode->types.back();
+    if (opcode->sat || (all && opcode->type(2) != a))
+      throw Unsupported{"this form of wmma.mma"};
+    WmmaProduct s = {shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, nullptr};
+    const uint32_t **lists[] = {&s.d, &s.a, &s.b, &s.c};
+    for (unsigned i = 0; i < 4; ++i)
+      *lists[i] = keepList(fragment(operand(i), i == 0));
+    p.wmmaProducts.push_back(s);
+    Op &op = emit(std::string("wmma.") + ptx::nameOf(a) + "." + ptx::nameOf(d) + "." + ptx::nameOf(c));
+    op.data = &p.wmmaProducts.back();
+  }
+
   // --- control ---
 
   void branch() {
@@ -1690,6 +1763,7 @@ const std::unordered_map<std::string, Decoder::Method> &Decoder::methods() {
                                                                 {"cp", &D::copyAsync},
                                                                 {"ldmatrix", &D::loadMatrix},
                                                                 {"mma", &D::multiplyMatrices},
+                                                                {"wmma", &D::wmma},
                                                                 {"bra", &D::branch},
                                                                 {"brx", &D::branchIndexed},
                                                                 {"exit", &D::exitThread},

@@ -80,6 +80,8 @@ struct Program {
   uint32_t firstBlock = 0;
   std::deque<std::vector<uint32_t>> lists;
   std::deque<CallSite> callSites;
+  std::deque<WmmaShape> wmmaShapes;
+  std::deque<WmmaProduct> wmmaProducts;
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 

@@ -5,19 +5,32 @@
 namespace joule::vgpu {
 namespace {
 
-HandlerTable chooseTable() {
+struct Tables {
+  const char *isa;
+  HandlerTable tables[5];
+};
+
+#define JOULE_TABLES_OF(isa)                                                                                 \
+  Tables {                                                                                                   \
+#isa, {                                                                                                  \
+      isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
+          handlersOfWarps()                                                                                  \
+    }                                                                                                        \
+  }
+
+Tables chooseTables() {
   const std::string limit = settingsFromEnvironment().instructionSet;
   __builtin_cpu_init();
-  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && limit != "baseline";
-  bool avx512 = avx2 && limit != "avx2" && __builtin_cpu_supports("avx512f") &&
-                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512vl");
-  return avx512 ? handlersAvx512() : avx2 ? handlersAvx2() : handlersBaseline();
+  bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && limit != "baseline";
+  bool hasAvx512 = hasAvx2 && limit != "avx2" && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl");
+  return hasAvx512 ? JOULE_TABLES_OF(avx512) : hasAvx2 ? JOULE_TABLES_OF(avx2) : JOULE_TABLES_OF(baseline);
 }
 
-const HandlerTable &table() {
-  static const HandlerTable chosen = chooseTable();
-  return chosen;
+const Tables &chosen() {
+  static const Tables tables = chooseTables();
+  return tables;
 }
 
 void addTable(const HandlerTable &from, std::unordered_map<std::string, Handler> &all) {
@@ -42,16 +55,16 @@ void addPairs(const HandlerTable &from, const std::unordered_map<std::string, Ha
 std::unordered_map<std::string, HandlerPair> makeMap() {
   std::unordered_map<std::string, Handler> all;
   std::unordered_map<std::string, HandlerPair> pairs;
-  addTable(table(), all);
-  addTable(handlersOfWarps(), all);
-  addPairs(table(), all, pairs);
-  addPairs(handlersOfWarps(), all, pairs);
+  for (const HandlerTable &table : chosen().tables)
+    addTable(table, all);
+  for (const HandlerTable &table : chosen().tables)
+    addPairs(table, all, pairs);
   return pairs;
 }
 
 } // namespace
 
-const char *instructionSet() { return table().isa; }
+const char *instructionSet() { return chosen().isa; }
 
 const std::unordered_map<std::string, HandlerPair> &handlers() {
   static const auto map = makeMap();

@@ -126,17 +126,37 @@ struct HandlerEntry {
       result; // how the handler's result is merged under a mask: "2" "4" "8" "16" "p" or "" (it looks itself)
 };
 
-/// The handlers of one instruction set.
 struct HandlerTable {
   const HandlerEntry *entries;
   size_t count;
-  const char *isa;
 };
 
-HandlerTable handlersBaseline();
-HandlerTable handlersAvx2();
-HandlerTable handlersAvx512();
+// The tables of each instruction set; the files behind them are compiled once for each.
+#define JOULE_VGPU_TABLES(isa)                                                                               \
+  namespace isa {                                                                                            \
+  HandlerTable arithmeticHandlers();                                                                         \
+  HandlerTable memoryHandlers();                                                                             \
+  HandlerTable matrixHandlers();                                                                             \
+  HandlerTable controlHandlers();                                                                            \
+  }
+JOULE_VGPU_TABLES(baseline)
+JOULE_VGPU_TABLES(avx2)
+JOULE_VGPU_TABLES(avx512)
 HandlerTable handlersOfWarps();
+
+/// What a wmma.load or wmma.store moves.
+struct WmmaShape {
+  int rows, columns;
+  bool rowMajor;
+  unsigned elementBytes;
+  const uint32_t *list; // the fragment's registers
+};
+
+/// What a wmma.mma multiplies.
+struct WmmaProduct {
+  int m, n, k;
+  const uint32_t *d, *a, *b, *c;
+};
 
 // --- called by handlers, compiled for every machine ---
 

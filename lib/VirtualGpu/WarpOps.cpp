@@ -276,6 +276,6 @@ const HandlerEntry entries[] = {
 
 } // namespace
 
-HandlerTable handlersOfWarps() { return {entries, sizeof entries / sizeof entries[0], "all"}; }
+HandlerTable handlersOfWarps() { return {entries, sizeof entries / sizeof entries[0]}; }
 
 } // namespace joule::vgpu

@@ -564,6 +564,44 @@ TEST(Numerics, MatrixInstructions) {
   EXPECT_EQ(device.download<int>(products, 128), sums);
 }
 
+TEST(Numerics, MatrixFragments) {
+  Device device(ptxOf("wmma"));
+  std::vector<uint16_t> a(256), b(256);
+  std::vector<float> want(256);
+  for (int i = 0; i < 256; ++i)
+    a[i] = halfBits(float(i % 11) - 5), b[i] = halfBits(float(i % 7) * 0.5f);
+  for (int i = 0; i < 256; ++i) {
+    for (int k = 0; k < 16; ++k)
+      want[i] += halfValue(a[i / 16 * 16 + k]) * halfValue(b[i % 16 * 16 + k]);
+    want[i] = 2 * (want[i] + 1);
+  }
+  uint64_t out = device.upload(zeros<float>(256));
+  device.run("wmma_f16", shape(1, 32), device.upload(a), device.upload(b), out);
+  EXPECT_EQ(device.download<float>(out, 256), want);
+
+  std::vector<double> da(32), db(32), dc(64);
+  for (int i = 0; i < 32; ++i)
+    da[i] = i * 0.5, db[i] = 3 - i * 0.25;
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j)
+      for (int k = 0; k < 4; ++k)
+        dc[j * 8 + i] += da[i * 4 + k] * db[k * 8 + j];
+  uint64_t doubles = device.upload(zeros<double>(64));
+  device.run("wmma_f64", shape(1, 32), device.upload(da), device.upload(db), doubles);
+  EXPECT_EQ(device.download<double>(doubles, 64), dc);
+
+  std::vector<int8_t> ia(256), ib(256);
+  std::vector<int> ic(256);
+  for (int i = 0; i < 256; ++i)
+    ia[i] = int8_t(i * 3), ib[i] = int8_t(100 - i * 5);
+  for (int i = 0; i < 256; ++i)
+    for (int k = 0; k < 16; ++k)
+      ic[i] += ia[i / 16 * 16 + k] * ib[k * 16 + i % 16];
+  uint64_t whole = device.upload(zeros<int>(256));
+  device.run("wmma_s8", shape(1, 32), device.upload(ia), device.upload(ib), whole);
+  EXPECT_EQ(device.download<int>(whole, 256), ic);
+}
+
 TEST(Numerics, BitTricks) {
   Device device(ptxOf("numerics"));
   std::vector<int8_t> a(128), b(128);
