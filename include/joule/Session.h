@@ -28,8 +28,24 @@ struct SessionOptions {
   /// Most bytes of device memory for buffers whose sizes follow from data, for each run in progress.
   int64_t dynamicMemoryCap = int64_t(4) << 30;
 
+  /// Whether to keep the work of every kernel for Session::profile().
+  bool profile = false;
+
   /// Called after each launch, which then waits for the device: slow, for debugging. Null: never.
   std::function<void(const LaunchDump &)> afterLaunch;
+};
+
+/// What the launches of one kernel for the same nodes add up to. Times and energies are modelled from the
+/// work that the compiler states, never measured.
+struct KernelProfile {
+  std::string kernel;
+  std::vector<std::string> nodes; ///< the ONNX nodes they compute
+  std::string family;             ///< "map", "row", "contract", …
+  uint64_t launches = 0;
+  double flops = 0;     ///< operations; a multiply-add is two
+  double dramBytes = 0; ///< bytes read and written
+  double seconds = 0;   ///< modelled; 0 where Joule has no model of the device
+  double joules = 0;    ///< modelled; 0 where Joule has no model of the device
 };
 
 /// Totals since the session was made.
@@ -77,6 +93,9 @@ public:
   void interrupt();
 
   Counters counters() const;
+
+  /// Totals since the session was made, in the plan's order; empty unless SessionOptions::profile was set.
+  std::vector<KernelProfile> profile() const;
 
   class Impl; ///< Joule's own side
   const std::shared_ptr<Impl> &impl() const { return shared; }

@@ -26,6 +26,7 @@ constexpr uint64_t endBytes = 22;
 constexpr uint64_t end64Bytes = 56;
 constexpr uint64_t locatorBytes = 20;
 
+constexpr uint64_t recordHeaderBytes = 4; // kind and length of an extra record
 constexpr uint16_t sizesRecord = 0x0001;
 constexpr uint16_t paddingRecord = 0xd935;
 constexpr uint16_t utf8Flag = 0x0800;

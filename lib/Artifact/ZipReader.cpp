@@ -32,11 +32,6 @@ struct Header {
   uint32_t u32(uint64_t offset) const { return number<uint32_t>(offset); }
   uint64_t u64(uint64_t offset) const { return number<uint64_t>(offset); }
 };
-
-// What an entry occupies, to find overlaps.
-struct Extent {
-  uint64_t begin, end;
-};
 } // namespace
 
 Result<std::shared_ptr<const ZipReader>> ZipReader::open(const std::string &path) {
@@ -125,61 +120,90 @@ static bool isPlainName(std::string_view name) {
          padded.find("//") == std::string::npos;
 }
 
-Result<void> ZipReader::readDirectory(const Directory &directory) {
+// Reads the numbers that did not fit 32 bits: those of them that are escaped, in this order.
+static bool readSizesRecord(Header header, uint64_t field, uint64_t fieldEnd,
+                            std::initializer_list<uint64_t *> numbers) {
+  for (uint64_t *number : numbers) {
+    if (*number != escape32)
+      continue;
+    if (fieldEnd - field < 8)
+      return false;
+    *number = header.u64(field);
+    field += 8;
+  }
+  return true;
+}
+
+Result<ZipReader::CentralEntry> ZipReader::readCentral(const Directory &directory, uint64_t at,
+                                                       uint64_t index) const {
   Header header{base};
+  uint64_t end = directory.offset + directory.size;
+  if (end - at < centralBytes || header.u32(at) != centralSignature)
+    return damaged(fmt::format("directory entry {} is malformed", index));
+  uint64_t nameBytes = header.u16(at + 28), extraBytes = header.u16(at + 30),
+           commentBytes = header.u16(at + 32);
+  if (end - at - centralBytes < nameBytes + extraBytes + commentBytes)
+    return damaged(fmt::format("directory entry {} is cut off", index));
+  CentralEntry entry;
+  entry.name = std::string_view(base + at + centralBytes, nameBytes);
+  entry.crc = header.u32(at + 16);
+  entry.local = header.u32(at + 42);
+  entry.size = header.u32(at + 24);
+  uint64_t stored = header.u32(at + 20);
+  if (!isPlainName(entry.name))
+    return damaged(fmt::format("directory entry {} has an unusable name", index));
+  if (header.u16(at + 10) != 0 || (header.u16(at + 8) & ~utf8Flag) != 0)
+    return damaged(
+        fmt::format("the entry \"{}\" is compressed or encrypted, and artifacts never are", entry.name));
+
+  uint64_t extra = at + centralBytes + nameBytes, extraEnd = extra + extraBytes;
+  while (extraEnd - extra >= recordHeaderBytes) {
+    uint64_t kind = header.u16(extra), length = header.u16(extra + 2), field = extra + recordHeaderBytes;
+    bool isWhole = extraEnd - field >= length;
+    if (!isWhole || (kind == sizesRecord &&
+                     !readSizesRecord(header, field, field + length, {&entry.size, &stored, &entry.local})))
+      return damaged(fmt::format("the entry \"{}\" has a malformed extra field", entry.name));
+    extra = field + length;
+  }
+  if (stored != entry.size)
+    return damaged(fmt::format("the entry \"{}\" has two sizes", entry.name));
+  entry.next = extraEnd + commentBytes;
+  return entry;
+}
+
+Result<ZipReader::Extent> ZipReader::readLocal(const Directory &directory, const CentralEntry &entry) const {
+  Header header{base};
+  uint64_t local = entry.local;
+  if (local > directory.offset || directory.offset - local < localBytes ||
+      header.u32(local) != localSignature)
+    return damaged(fmt::format("the entry \"{}\" begins outside the file", entry.name));
+  uint64_t headerBytes = localBytes + header.u16(local + 26) + header.u16(local + 28);
+  if (directory.offset - local < headerBytes || directory.offset - local - headerBytes < entry.size)
+    return damaged(fmt::format("the entry \"{}\" reaches outside the file", entry.name));
+  if (std::string_view(base + local + localBytes, header.u16(local + 26)) != entry.name)
+    return damaged(fmt::format("the entry \"{}\" has another name in its header", entry.name));
+  if (header.u32(local + 14) != entry.crc)
+    return damaged(fmt::format("the entry \"{}\" has two checksums", entry.name));
+  return Extent{local, local + headerBytes, local + headerBytes + entry.size};
+}
+
+Result<void> ZipReader::readDirectory(const Directory &directory) {
   uint64_t at = directory.offset;
-  uint64_t directoryEnd = directory.offset + directory.size;
   std::vector<Extent> extents;
   for (uint64_t i = 0; i < directory.count; ++i) {
-    if (directoryEnd - at < centralBytes || header.u32(at) != centralSignature)
-      return damaged(fmt::format("directory entry {} is malformed", i));
-    uint64_t nameBytes = header.u16(at + 28), extraBytes = header.u16(at + 30),
-             commentBytes = header.u16(at + 32);
-    if (directoryEnd - at - centralBytes < nameBytes + extraBytes + commentBytes)
-      return damaged(fmt::format("directory entry {} is cut off", i));
-    std::string_view name(base + at + centralBytes, nameBytes);
-    if (!isPlainName(name))
-      return damaged(fmt::format("directory entry {} has an unusable name", i));
-    if (header.u16(at + 10) != 0 || (header.u16(at + 8) & ~utf8Flag) != 0)
-      return damaged(
-          fmt::format("the entry \"{}\" is compressed or encrypted, and artifacts never are", name));
-
-    uint64_t stored = header.u32(at + 20), full = header.u32(at + 24), local = header.u32(at + 42);
-    uint64_t extra = at + centralBytes + nameBytes, extraEnd = extra + extraBytes;
-    while (extraEnd - extra >= 4) {
-      uint64_t kind = header.u16(extra), length = header.u16(extra + 2);
-      if (extraEnd - extra - 4 < length)
-        return damaged(fmt::format("the entry \"{}\" has a malformed extra field", name));
-      if (kind == sizesRecord) {
-        uint64_t field = extra + 4, fieldEnd = field + length;
-        for (uint64_t *value : {&full, &stored, &local})
-          if (*value == escape32 && fieldEnd - field >= 8) {
-            *value = header.u64(field);
-            field += 8;
-          }
-      }
-      extra += 4 + length;
-    }
-    at = extraEnd + commentBytes;
-
-    if (stored != full)
-      return damaged(fmt::format("the entry \"{}\" has two sizes", name));
-    if (local > directory.offset || directory.offset - local < localBytes ||
-        header.u32(local) != localSignature)
-      return damaged(fmt::format("the entry \"{}\" begins outside the file", name));
-    uint64_t headerBytes = localBytes + header.u16(local + 26) + header.u16(local + 28);
-    if (directory.offset - local < headerBytes || directory.offset - local - headerBytes < full)
-      return damaged(fmt::format("the entry \"{}\" reaches outside the file", name));
-    if (std::string_view(base + local + localBytes, header.u16(local + 26)) != name)
-      return damaged(fmt::format("the entry \"{}\" has another name in its header", name));
-    uint32_t crc = header.u32(at - commentBytes - extraBytes - nameBytes - centralBytes + 16);
-    if (header.u32(local + 14) != crc)
-      return damaged(fmt::format("the entry \"{}\" has two checksums", name));
-    extents.push_back({local, local + headerBytes + full});
-    if (!table.emplace(name, Entry{std::string_view(base + local + headerBytes, full), crc}).second)
-      return damaged(fmt::format("the entry \"{}\" stands twice", name));
+    Result<CentralEntry> entry = readCentral(directory, at, i);
+    if (!entry)
+      return entry.error();
+    Result<Extent> extent = readLocal(directory, *entry);
+    if (!extent)
+      return extent.error();
+    if (!table.emplace(entry->name, Entry{std::string_view(base + extent->data, entry->size), entry->crc})
+             .second)
+      return damaged(fmt::format("the entry \"{}\" stands twice", entry->name));
+    extents.push_back(*extent);
+    at = entry->next;
   }
-  if (at != directoryEnd)
+  if (at != directory.offset + directory.size)
     return damaged("the directory has more entries than the file's end says");
 
   std::sort(extents.begin(), extents.end(),

@@ -41,10 +41,26 @@ private:
     uint64_t count = 0;
   };
 
+  // An entry as the directory describes it.
+  struct CentralEntry {
+    std::string_view name;
+    uint64_t size = 0;
+    uint64_t local = 0; // offset of the local header
+    uint64_t next = 0;  // offset of the next entry in the directory
+    uint32_t crc = 0;
+  };
+
+  // What an entry occupies in the file, header and data.
+  struct Extent {
+    uint64_t begin = 0, data = 0, end = 0;
+  };
+
   explicit ZipReader(std::string path) : file(std::move(path)) {}
   Result<void> map();
   Result<Directory> findDirectory() const;
   Result<void> readDirectory(const Directory &directory);
+  Result<CentralEntry> readCentral(const Directory &directory, uint64_t at, uint64_t index) const;
+  Result<Extent> readLocal(const Directory &directory, const CentralEntry &entry) const;
   Error damaged(const std::string &what) const;
 
   std::string file;

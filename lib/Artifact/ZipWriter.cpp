@@ -27,7 +27,6 @@ struct Bytes {
 } // namespace
 
 constexpr uint64_t sizesRecordBytes = 20; // kind, length, two sizes
-constexpr uint64_t recordHeaderBytes = 4;
 
 Result<ZipWriter> ZipWriter::begin(const std::string &path, uint64_t escapeAbove) {
   Result<AtomicFile> file = AtomicFile::begin(path);

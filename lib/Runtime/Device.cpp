@@ -168,9 +168,11 @@ Result<std::shared_ptr<const LoadedModel>> Device::Impl::load(const Artifact &ar
       LoadedModel::load(driver, artifact, artifact.impl()->plans.at(target), !driver->isVirtual);
   if (!model)
     return model.error();
-  // Whoever lets go last does so on a thread that may have another context.
+  // Whoever lets go last does so on a thread that may have another context. The deleter itself lives as long
+  // as `held` knows it, so it must not keep this device.
   auto release = [self = shared_from_this(), model = *model](const LoadedModel *) mutable {
-    ContextScope scope(*self->driver, self->context);
+    std::shared_ptr<Impl> device = std::move(self);
+    ContextScope scope(*device->driver, device->context);
     model.reset();
   };
   std::shared_ptr<const LoadedModel> shared(model->get(), release);

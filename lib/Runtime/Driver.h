@@ -15,7 +15,7 @@ struct Driver {
 #define JOULE_DRIVER_FUNCTIONS(F)                                                                            \
   F(init, "cuInit", (unsigned flags))                                                                        \
   F(deviceGetCount, "cuDeviceGetCount", (int *count))                                                        \
-  F(deviceGet, "cuDeviceGet", (cuda::CUdevice *device, int ordinal))                                        \
+  F(deviceGet, "cuDeviceGet", (cuda::CUdevice * device, int ordinal))                                        \
   F(deviceGetName, "cuDeviceGetName", (char *name, int length, cuda::CUdevice device))                       \
   F(deviceGetAttribute, "cuDeviceGetAttribute",                                                              \
     (int *value, cuda::CUdevice_attribute attribute, cuda::CUdevice device))                                 \

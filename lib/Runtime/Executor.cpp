@@ -11,7 +11,7 @@ namespace joule {
 
 // Kernels read vectors of this many bytes; a caller's device memory that begins elsewhere is copied first.
 constexpr uint64_t inputAlignment = 16;
-// Dynamic shared memory that every launch may use without asking.
+// Blocks along each axis that every driver accepts.
 constexpr unsigned greatestGrid[] = {0x7fffffff, 0xffff, 0xffff};
 
 Executor::Executor(const Program &program, const LoadedModel &model, const HostKernels &hostKernels,
@@ -178,14 +178,22 @@ Result<cuda::CUdeviceptr> Executor::reach(uint32_t buffer, int64_t offset, int64
   return target.address + static_cast<uint64_t>(offset);
 }
 
+const plan::Kernel &Executor::kernelOf(const plan::Launch &launch) const {
+  return plan.kernels(static_cast<int>(launch.kernel()));
+}
+
+const google::protobuf::RepeatedPtrField<std::string> &Executor::nodesOf(const plan::Launch &launch) const {
+  return launch.nodes().empty() ? kernelOf(launch).nodes() : launch.nodes();
+}
+
 Result<void> Executor::require(cuda::CUresult code, const char *what) const {
   if (code == cuda::CUDA_SUCCESS)
     return {};
   Error error = driver.failure(code, what);
-  if (error.code == ErrorCode::DriverFailed && lastKernel) {
+  if (error.code == ErrorCode::DriverFailed && lastLaunch) {
     error.code = ErrorCode::KernelFailed;
-    error.message += fmt::format("; the last kernel launched is {}", lastKernel->name());
-    error.node = fmt::format("{}", fmt::join(lastKernel->nodes(), ", "));
+    error.message += fmt::format("; the last kernel launched is {}", kernelOf(*lastLaunch).name());
+    error.node = fmt::format("{}", fmt::join(nodesOf(*lastLaunch), ", "));
   }
   return error;
 }
@@ -203,10 +211,10 @@ Result<void> Executor::toHost(void *to, cuda::CUdeviceptr from, uint64_t bytes) 
 }
 
 Result<void> Executor::launch(const plan::Launch &launch) {
-  const plan::Kernel &kernel = plan.kernels(static_cast<int>(launch.kernel()));
+  const plan::Kernel &kernel = kernelOf(launch);
   auto refused = [&](const std::string &what) {
     return Error{ErrorCode::OutOfBounds, fmt::format("kernel {} {}", kernel.name(), what),
-                 fmt::format("{}", fmt::join(kernel.nodes(), ", "))};
+                 fmt::format("{}", fmt::join(nodesOf(launch), ", "))};
   };
   unsigned grid[3];
   bool empty = false;
@@ -251,7 +259,7 @@ Result<void> Executor::launch(const plan::Launch &launch) {
 Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)[3], unsigned sharedBytes,
                               void **arguments) {
   const LoadedKernel &kernel = model.kernel(launch.kernel());
-  lastKernel = &plan.kernels(static_cast<int>(launch.kernel()));
+  lastLaunch = &launch;
   if (static_cast<int>(sharedBytes) > kernel.sharedLimit) {
     cuda::CUresult code =
         driver.functionSetAttribute(kernel.function, cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -261,6 +269,8 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
     kernel.sharedLimit = static_cast<int>(sharedBytes);
   }
   ++launches;
+  if (control.onLaunch)
+    control.onLaunch(launch, workOf(launch, [this](const plan::Index &index) { return value(index); }));
   return require(driver.launchKernel(kernel.function, grid[0], grid[1], grid[2], launch.block(0),
                                      launch.block(1), launch.block(2), sharedBytes, context.stream, arguments,
                                      nullptr),
@@ -269,8 +279,8 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
 
 Result<void> Executor::dump(const plan::Launch &launch) {
   LaunchDump dump;
-  dump.kernel = lastKernel->name();
-  dump.nodes.assign(lastKernel->nodes().begin(), lastKernel->nodes().end());
+  dump.kernel = kernelOf(launch).name();
+  dump.nodes.assign(nodesOf(launch).begin(), nodesOf(launch).end());
   for (uint32_t buffer : launch.writes()) {
     dump.written.emplace_back(buffers[buffer].bytes);
     if (Result<void> read =

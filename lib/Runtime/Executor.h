@@ -3,6 +3,7 @@
 
 #include "joule/Session.h"
 #include "lib/Runtime/Binding.h"
+#include "lib/Runtime/Estimate.h"
 #include "lib/Runtime/HostKernels.h"
 #include "lib/Runtime/LoadedModel.h"
 #include "lib/Runtime/Program.h"
@@ -19,6 +20,8 @@ struct RunControl {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::function<bool()> interrupted;                   ///< null: never
   std::function<void(const LaunchDump &)> afterLaunch; ///< null: never
+  /// Called before each launch with its stated work; null: never.
+  std::function<void(const plan::Launch &, const WorkCounts &)> onLaunch;
 };
 
 /// The registers of one run, and the machine that works on them. Every reach of a step is compared with the
@@ -73,6 +76,8 @@ private:
   Result<void> loop(const ProgramStep &step);
   Result<void> checkLimits() const;
 
+  const plan::Kernel &kernelOf(const plan::Launch &launch) const;
+  const google::protobuf::RepeatedPtrField<std::string> &nodesOf(const plan::Launch &launch) const;
   int64_t value(const plan::Index &index) const;
   Result<cuda::CUdeviceptr> reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const;
   Result<void> toDevice(cuda::CUdeviceptr to, const void *from, uint64_t bytes);
@@ -92,7 +97,7 @@ private:
   const MemoryPlan *memory = nullptr;
   cuda::CUdeviceptr arena = 0;
   std::vector<std::vector<uint8_t>> staged; // host bytes that copies in progress may still read
-  const plan::Kernel *lastKernel = nullptr;
+  const plan::Launch *lastLaunch = nullptr;
 };
 
 } // namespace joule

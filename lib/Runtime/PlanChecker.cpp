@@ -11,7 +11,7 @@
 namespace joule {
 
 // More registers than any model needs; fewer than would exhaust memory.
-constexpr uint32_t mostRegisters = 1u << 24;
+constexpr uint32_t mostRegisters = 1u << 22;
 constexpr uint64_t mostThreads = 1024;
 
 namespace {

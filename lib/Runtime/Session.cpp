@@ -4,6 +4,7 @@
 #include "lib/Runtime/PlanChecker.h"
 #include "lib/Runtime/TargetChoice.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace joule {
@@ -92,7 +93,7 @@ std::shared_ptr<const MemoryPlan> Session::Impl::memoryPlan(const std::vector<in
   return known;
 }
 
-RunControl Session::Impl::control() const {
+RunControl Session::Impl::control() {
   RunControl control;
   if (double seconds = timeLimit; seconds > 0)
     control.deadline =
@@ -100,7 +101,23 @@ RunControl Session::Impl::control() const {
                                                std::chrono::duration<double>(seconds));
   control.interrupted = [this, atStart = interruptions.load()] { return interruptions.load() != atStart; };
   control.afterLaunch = options.afterLaunch;
+  if (options.profile)
+    control.onLaunch = [this](const plan::Launch &launch, const WorkCounts &work) { note(launch, work); };
   return control;
+}
+
+void Session::Impl::note(const plan::Launch &launch, const WorkCounts &work) {
+  const DeviceProperties &properties = device.properties();
+  const DeviceEnergy *facts = findDeviceEnergy(properties.name, properties.major, properties.minor);
+  Prediction prediction = facts ? predict(work, *facts) : Prediction();
+  std::lock_guard lock(mutex);
+  KernelProfile &profile = profiles[&launch];
+  ++profile.launches;
+  profile.dramBytes += work.dramBytes;
+  for (double flops : work.flops)
+    profile.flops += flops;
+  profile.seconds += prediction.time.value();
+  profile.joules += prediction.energy.value();
 }
 
 Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors,
@@ -144,12 +161,57 @@ Counters Session::Impl::counters() const {
   return totals;
 }
 
+// One row for the launches of one kernel for the same nodes, at the place of the first.
+static void addProfile(std::vector<KernelProfile> &rows, const KernelProfile &more) {
+  auto isSame = [&](const KernelProfile &row) {
+    return row.kernel == more.kernel && row.nodes == more.nodes;
+  };
+  auto found = std::find_if(rows.begin(), rows.end(), isSame);
+  if (found == rows.end()) {
+    rows.push_back(more);
+    return;
+  }
+  found->launches += more.launches;
+  found->flops += more.flops;
+  found->dramBytes += more.dramBytes;
+  found->seconds += more.seconds;
+  found->joules += more.joules;
+}
+
+static void gatherProfiles(const plan::Plan &plan, const ProgramBlock &steps,
+                           const std::map<const plan::Launch *, KernelProfile> &profiles,
+                           std::vector<KernelProfile> &rows) {
+  for (const ProgramStep &step : steps) {
+    auto found = step.step->has_launch() ? profiles.find(&step.step->launch()) : profiles.end();
+    if (found != profiles.end()) {
+      const plan::Launch &launch = *found->first;
+      const plan::Kernel &kernel = plan.kernels(static_cast<int>(launch.kernel()));
+      KernelProfile profile = found->second;
+      profile.kernel = kernel.name();
+      profile.family = launch.cost().family();
+      const auto &nodes = launch.nodes().empty() ? kernel.nodes() : launch.nodes();
+      profile.nodes.assign(nodes.begin(), nodes.end());
+      addProfile(rows, profile);
+    }
+    gatherProfiles(plan, step.first, profiles, rows);
+    gatherProfiles(plan, step.second, profiles, rows);
+  }
+}
+
+std::vector<KernelProfile> Session::Impl::profile() const {
+  std::lock_guard lock(mutex);
+  std::vector<KernelProfile> rows;
+  gatherProfiles(plan(), program.body(), profiles, rows);
+  return rows;
+}
+
 const std::vector<TensorSpec> &Session::inputs() const { return shared->inputs; }
 const std::vector<TensorSpec> &Session::outputs() const { return shared->outputs; }
 const std::string &Session::target() const { return shared->target; }
 void Session::setTimeLimit(double seconds) { shared->timeLimit = seconds; }
 void Session::interrupt() { ++shared->interruptions; }
 Counters Session::counters() const { return shared->counters(); }
+std::vector<KernelProfile> Session::profile() const { return shared->profile(); }
 
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, TensorView> &inputs) {
   std::map<std::string, Tensor> results;

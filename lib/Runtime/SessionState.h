@@ -28,13 +28,15 @@ public:
   std::atomic<uint64_t> interruptions{0}; // a run that sees another number than at its start ends
 
   Counters counters() const;
+  std::vector<KernelProfile> profile() const;
 
 private:
   Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
        const HostKernels &hostKernels, std::string target);
   Result<std::unique_ptr<RunContext>> takeContext();
   std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
-  RunControl control() const;
+  RunControl control();
+  void note(const plan::Launch &launch, const WorkCounts &work);
 
   const Artifact artifact;
   const Device device;
@@ -47,6 +49,7 @@ private:
   std::vector<std::unique_ptr<RunContext>> idle;
   std::map<std::vector<int64_t>, std::shared_ptr<const MemoryPlan>> memoryPlans;
   Counters totals;
+  std::map<const plan::Launch *, KernelProfile> profiles;
 };
 
 } // namespace joule

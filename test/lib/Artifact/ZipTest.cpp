@@ -78,13 +78,15 @@ TEST(Zip, OtherToolsReadIt) {
   for (uint64_t escapeAbove : {uint64_t(0xfffffffe), uint64_t(100), uint64_t(0)}) {
     std::string path = folder / "a.zip";
     writeSample(path, escapeAbove);
-    if (std::system("unzip -v > /dev/null 2>&1") == 0)
+    if (std::system("unzip -v > /dev/null 2>&1") == 0) {
       EXPECT_EQ(std::system(("unzip -tqq " + path).c_str()), 0);
+    }
     std::string python = "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "
                          "assert z.testzip() is None; assert z.read(\"hello.txt\") == b\"hello\"; "
                          "assert z.namelist() == [\"hello.txt\", \"empty\", \"folder/bytes\"]' ";
-    if (std::system("python3 -c 'import zipfile' > /dev/null 2>&1") == 0)
+    if (std::system("python3 -c 'import zipfile' > /dev/null 2>&1") == 0) {
       EXPECT_EQ(std::system((python + path).c_str()), 0);
+    }
   }
 }
 

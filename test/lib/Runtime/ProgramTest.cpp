@@ -1,5 +1,6 @@
 // Lifetimes and index arithmetic.
 #include "lib/Runtime/Program.h"
+#include "lib/Runtime/Estimate.h"
 #include "lib/Runtime/IndexMath.h"
 #include "test/lib/Runtime/PlanBuilder.h"
 
@@ -109,4 +110,32 @@ TEST(Program, PlansOnlySizesThatAreKnown) {
   EXPECT_FALSE(offsetOf(program, memory, 3));
   EXPECT_FALSE(offsetOf(program, memory, 5));
   EXPECT_FALSE(offsetOf(program, memory, 6));
+}
+
+TEST(Estimate, SumsLaunchesAndSaysWhatIsMissing) {
+  plan::Plan plan = emptyPlan();
+  addSymbol(plan, "n", 0);
+  addInput(plan, "x", 0, {reg(0)});
+  addKernel(plan, "copy");
+  addAlloc(plan.mutable_body(), 1, constant(4));
+  addEval(plan.mutable_body(), plan::Eval::MUL, 1, reg(0), constant(4));
+  plan::Launch *launch = addLaunch(plan.mutable_body(), 0, constant(1), {}, {0}, {1});
+  *launch->mutable_cost()->mutable_bytes_read() = reg(1);
+  launch = addLaunch(plan.mutable_body(), 0, constant(1), {}, {0}, {1});
+  *launch->mutable_cost()->mutable_bytes_written() = reg(1);
+  {
+    Program program(plan);
+    PlanEstimate whole = estimate(program, {1000000}, a100());
+    ASSERT_EQ(whole.launches.size(), 2u);
+    EXPECT_EQ(whole.work.dramBytes, 8e6);
+    EXPECT_TRUE(whole.isWhole);
+    EXPECT_DOUBLE_EQ(whole.total.time.value(),
+                     (whole.launches[0].prediction.time + whole.launches[1].prediction.time).value());
+    EXPECT_NEAR(whole.total.time.value(), 2 * 3.6e-6 + 8e6 / 1.759e12, 1e-12);
+  }
+  addReadScalar(plan.mutable_body(), 2, 0, 7);
+  launch = addLaunch(plan.mutable_body(), 0, constant(1), {}, {0}, {1});
+  *launch->mutable_cost()->mutable_flops() = reg(2);
+  Program program(plan);
+  EXPECT_FALSE(estimate(program, {8}, a100()).isWhole);
 }

@@ -504,6 +504,39 @@ TEST_F(SessionTest, ShowsWhatEachLaunchWrote) {
   EXPECT_EQ(last, 16);
 }
 
+TEST_F(SessionTest, ProfilesByKernelAndNodes) {
+  plan::Plan plan = doublingLoop();
+  plan::Launch *launch = plan.mutable_body()
+                             ->mutable_steps(3)
+                             ->mutable_while_()
+                             ->mutable_body()
+                             ->mutable_steps(1)
+                             ->mutable_launch();
+  plan::Cost *cost = launch->mutable_cost();
+  *cost->mutable_flops() = constant(4);
+  *cost->mutable_bytes_read() = constant(16);
+  *cost->mutable_bytes_written() = constant(16);
+  cost->set_family("map");
+  launch->add_nodes("double");
+  SessionOptions options;
+  options.profile = true;
+  Result<Session> session = make(plan, options);
+  ASSERT_TRUE(session) << session.error().message;
+  Tensor x = floats({4}, {1, 2, 3, 4});
+  Tensor times = tensor<int64_t>(ElementType::Int64, {}, {3});
+  ASSERT_TRUE(session->run({{"x", x.view()}, {"n", times.view()}}));
+  std::vector<KernelProfile> rows = session->profile();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kernel, "add");
+  EXPECT_EQ(rows[0].nodes, std::vector<std::string>{"double"});
+  EXPECT_EQ(rows[0].family, "map");
+  EXPECT_EQ(rows[0].launches, 3u);
+  EXPECT_EQ(rows[0].flops, 12);
+  EXPECT_EQ(rows[0].dramBytes, 96);
+  EXPECT_NEAR(rows[0].seconds, 3 * 3.6e-6, 1e-9);
+  EXPECT_GT(rows[0].joules, 0);
+}
+
 TEST_F(SessionTest, ChoosesATarget) {
   plan::Plan plan = twoInputs();
   SessionOptions options;
