@@ -19,7 +19,7 @@ BufferPool::~BufferPool() { dropFree(); }
 
 void BufferPool::dropFree() {
   for (auto [bytes, address] : free) {
-    (void)driver.memFree(address);
+    (void)driver.cuMemFree_v2(address);
     held -= bytes;
   }
   free.clear();
@@ -50,8 +50,8 @@ Result<std::shared_ptr<const BufferPool::Block>> BufferPool::allocate(uint64_t b
                              "data-dependent sizes may take",
                              bytes, held, cap),
                  ""};
-  cuda::CUdeviceptr address = 0;
-  if (cuda::CUresult code = driver.memAlloc(&address, size); code != cuda::CUDA_SUCCESS)
+  CUdeviceptr address = 0;
+  if (CUresult code = driver.cuMemAlloc_v2(&address, size); code != CUDA_SUCCESS)
     return driver.failure(code, fmt::format("allocate {} bytes", size));
   ++allocations;
   held += size;

@@ -14,7 +14,7 @@ namespace joule {
 class BufferPool {
 public:
   struct Block {
-    cuda::CUdeviceptr address = 0;
+    CUdeviceptr address = 0;
     uint64_t bytes = 0;
   };
 
@@ -35,7 +35,7 @@ private:
   uint64_t cap;
   uint64_t held = 0; // bytes, given out and free
   uint64_t allocations = 0;
-  std::multimap<uint64_t, cuda::CUdeviceptr> free; // by bytes
+  std::multimap<uint64_t, CUdeviceptr> free; // by bytes
 };
 
 } // namespace joule

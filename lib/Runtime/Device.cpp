@@ -18,28 +18,31 @@ struct DeviceName {
 
 } // namespace
 
-static std::optional<DeviceName> parseName(const std::string &name) {
-  size_t colon = name.find(':');
-  std::string driver = name.substr(0, colon);
-  std::string which = colon == std::string::npos ? "" : name.substr(colon + 1);
-  if ((driver != "virtual" && driver != "cuda") || (colon != std::string::npos && which.empty()))
-    return std::nullopt;
-  return DeviceName{driver == "virtual", which};
-}
-
 static std::string lowerCase(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
+static bool isNumber(const std::string &text) {
+  return text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+static std::optional<DeviceName> parseName(const std::string &name) {
+  size_t colon = name.find(':');
+  std::string driver = name.substr(0, colon);
+  std::string which = colon == std::string::npos ? "" : name.substr(colon + 1);
+  if ((driver != "virtual" && driver != "cuda") || (colon != std::string::npos && which.empty()))
+    return std::nullopt;
+  return DeviceName{driver == "virtual", lowerCase(which)};
+}
+
 // A number, or part of the name that the driver gives a device.
 static Result<int> findOrdinal(const Driver &driver, const DeviceName &name) {
   int count = 0;
-  if (cuda::CUresult code = driver.deviceGetCount(&count); code != cuda::CUDA_SUCCESS)
+  if (CUresult code = driver.cuDeviceGetCount(&count); code != CUDA_SUCCESS)
     return driver.failure(code, "count the devices");
-  bool isNumber = name.which.find_first_not_of("0123456789") == std::string::npos;
-  if (isNumber && name.which.size() < 4) {
+  if (isNumber(name.which)) {
     int ordinal = name.which.empty() ? 0 : std::stoi(name.which);
     if (ordinal < count)
       return ordinal;
@@ -49,9 +52,9 @@ static Result<int> findOrdinal(const Driver &driver, const DeviceName &name) {
   std::string names;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     char text[256] = "";
-    if (driver.deviceGetName(text, sizeof text, ordinal) != cuda::CUDA_SUCCESS)
+    if (driver.cuDeviceGetName(text, sizeof text, ordinal) != CUDA_SUCCESS)
       continue;
-    if (lowerCase(text).find(lowerCase(name.which)) != std::string::npos)
+    if (lowerCase(text).find(name.which) != std::string::npos)
       return ordinal;
     names += (names.empty() ? "" : ", ") + std::string(text);
   }
@@ -85,7 +88,8 @@ Result<Device> Device::open(const std::string &name) {
   std::shared_ptr<const Driver> &driver = open.drivers[parsed->isVirtual];
   if (!driver) {
     Result<std::shared_ptr<const Driver>> opened =
-        parsed->isVirtual ? Driver::openVirtual() : Driver::openCuda();
+        parsed->isVirtual ? Driver::openVirtual(isNumber(parsed->which) ? "" : parsed->which)
+                          : Driver::openCuda();
     if (!opened)
       return opened.error();
     driver = *opened;
@@ -106,23 +110,23 @@ Result<Device> Device::open(const std::string &name) {
 const std::string &Device::name() const { return shared->name; }
 const DeviceProperties &Device::properties() const { return shared->properties; }
 
-static Result<DeviceProperties> readProperties(const Driver &driver, cuda::CUdevice device) {
+static Result<DeviceProperties> readProperties(const Driver &driver, CUdevice device) {
   DeviceProperties properties;
   char name[256] = "";
   int clockKhz = 0;
   size_t memory = 0;
-  auto attribute = [&](int *value, cuda::CUdevice_attribute which) {
-    return driver.deviceGetAttribute(value, which, device);
+  auto attribute = [&](int *value, CUdevice_attribute which) {
+    return driver.cuDeviceGetAttribute(value, which, device);
   };
-  for (cuda::CUresult code : {
-           driver.deviceGetName(name, sizeof name, device),
-           driver.deviceTotalMem(&memory, device),
-           attribute(&properties.major, cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-           attribute(&properties.minor, cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-           attribute(&properties.multiprocessors, cuda::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-           attribute(&clockKhz, cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+  for (CUresult code : {
+           driver.cuDeviceGetName(name, sizeof name, device),
+           driver.cuDeviceTotalMem_v2(&memory, device),
+           attribute(&properties.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+           attribute(&properties.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+           attribute(&properties.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+           attribute(&clockKhz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
        })
-    if (code != cuda::CUDA_SUCCESS)
+    if (code != CUDA_SUCCESS)
       return driver.failure(code, "ask a device for its properties");
   properties.name = name;
   properties.memoryBytes = static_cast<int64_t>(memory);
@@ -137,14 +141,13 @@ Result<std::shared_ptr<Device::Impl>> Device::Impl::open(std::shared_ptr<const D
   impl->name = std::move(name);
   impl->driver = std::move(driver);
   const Driver &calls = *impl->driver;
-  if (cuda::CUresult code = calls.deviceGet(&impl->device, ordinal); code != cuda::CUDA_SUCCESS)
+  if (CUresult code = calls.cuDeviceGet(&impl->device, ordinal); code != CUDA_SUCCESS)
     return calls.failure(code, fmt::format("open device {}", ordinal));
   Result<DeviceProperties> properties = readProperties(calls, impl->device);
   if (!properties)
     return properties.error();
   impl->properties = *properties;
-  if (cuda::CUresult code = calls.primaryContextRetain(&impl->context, impl->device);
-      code != cuda::CUDA_SUCCESS) {
+  if (CUresult code = calls.cuDevicePrimaryCtxRetain(&impl->context, impl->device); code != CUDA_SUCCESS) {
     impl->context = nullptr;
     return calls.failure(code, fmt::format("use device {}", ordinal));
   }
@@ -153,7 +156,7 @@ Result<std::shared_ptr<Device::Impl>> Device::Impl::open(std::shared_ptr<const D
 
 Device::Impl::~Impl() {
   if (context)
-    (void)driver->primaryContextRelease(device);
+    (void)driver->cuDevicePrimaryCtxRelease_v2(device);
 }
 
 Result<std::shared_ptr<const LoadedModel>> Device::Impl::load(const Artifact &artifact,

@@ -25,8 +25,8 @@ public:
   std::string name;
   DeviceProperties properties;
   std::shared_ptr<const Driver> driver;
-  cuda::CUdevice device = 0;
-  cuda::CUcontext context = nullptr;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
 
 private:
   Impl() = default;
@@ -42,13 +42,13 @@ private:
 /// Makes a device's context the thread's own for as long as it lives.
 class ContextScope {
 public:
-  ContextScope(const Driver &driver, cuda::CUcontext context) : driver(driver) {
-    (void)driver.contextPush(context);
+  ContextScope(const Driver &driver, CUcontext context) : driver(driver) {
+    (void)driver.cuCtxPushCurrent_v2(context);
   }
   ContextScope(const ContextScope &) = delete;
   ~ContextScope() {
-    cuda::CUcontext popped;
-    (void)driver.contextPop(&popped);
+    CUcontext popped;
+    (void)driver.cuCtxPopCurrent_v2(&popped);
   }
 
 private:

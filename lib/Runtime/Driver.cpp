@@ -12,18 +12,24 @@ constexpr const char *cudaLibrary = "libcuda.so.1";
 constexpr const char *virtualLibrary = "libjoule-vgpu.so";
 constexpr const char *virtualEntry = "joule_vgpu_get_proc_address";
 
+// Functions that the runtime does without, so that older drivers are welcome.
+static bool isOptional(const std::string &name) {
+  return name == "cuLaunchKernelEx" || name == "cuGetProcAddress_v2" || name == "cuMemAllocAsync" ||
+         name == "cuMemFreeAsync" || name == "cuCtxCreate_v2";
+}
+
 template <typename Lookup> static Result<void> fillTable(Driver &driver, const char *library, Lookup lookup) {
-#define JOULE_FILL(member, symbol, parameters)                                                               \
-  driver.member = reinterpret_cast<decltype(driver.member)>(lookup(symbol));                                 \
-  if (!driver.member)                                                                                        \
-    return Error{ErrorCode::DriverMissing, fmt::format("{} lacks {}", library, symbol), ""};
+#define JOULE_FILL(name, parameters)                                                                         \
+  driver.name = reinterpret_cast<decltype(driver.name)>(lookup(#name));                                      \
+  if (!driver.name && !isOptional(#name))                                                                    \
+    return Error{ErrorCode::DriverMissing, fmt::format("{} lacks {}", library, #name), ""};
   JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
 #undef JOULE_FILL
   return {};
 }
 
 static Result<void> initialise(const Driver &driver) {
-  if (cuda::CUresult code = driver.init(0); code != cuda::CUDA_SUCCESS)
+  if (CUresult code = driver.cuInit(0); code != CUDA_SUCCESS)
     return driver.failure(code, "start the driver");
   return {};
 }
@@ -61,7 +67,20 @@ static std::vector<std::string> virtualCandidates() {
   return paths;
 }
 
-Result<std::shared_ptr<const Driver>> Driver::openVirtual() {
+// Before the driver starts, which fixes what it is.
+static Result<void> chooseVirtual(JouleVgpuGetProcAddress lookup, const std::string &which) {
+  if (which.empty())
+    return {};
+  auto setOptions = reinterpret_cast<JouleVgpuSetOptions>(lookup("jouleVgpuSetOptions"));
+  JouleVgpuOptions options = {};
+  options.size = sizeof options;
+  options.device = which.c_str();
+  if (!setOptions || setOptions(&options) != 0)
+    return Error{ErrorCode::DeviceUnknown, fmt::format("the virtual GPU cannot be \"{}\"", which), ""};
+  return {};
+}
+
+Result<std::shared_ptr<const Driver>> Driver::openVirtual(const std::string &which) {
   void *library = nullptr;
   for (const std::string &path : virtualCandidates()) {
     std::error_code code;
@@ -77,36 +96,38 @@ Result<std::shared_ptr<const Driver>> Driver::openVirtual() {
   if (!library)
     return Error{ErrorCode::DriverMissing, fmt::format("cannot find the virtual GPU, {}", virtualLibrary),
                  ""};
-  auto lookup = reinterpret_cast<void *(*)(const char *)>(dlsym(library, virtualEntry));
+  auto lookup = reinterpret_cast<JouleVgpuGetProcAddress>(dlsym(library, virtualEntry));
   if (!lookup)
     return Error{ErrorCode::DriverMissing, fmt::format("{} lacks {}", virtualLibrary, virtualEntry), ""};
   auto driver = std::make_shared<Driver>();
   driver->isVirtual = true;
-  driver->virtualSymbol = lookup;
+  driver->virtualFunction = lookup;
   if (Result<void> filled = fillTable(*driver, virtualLibrary, lookup); !filled)
     return filled.error();
+  if (Result<void> chosen = chooseVirtual(lookup, which); !chosen)
+    return chosen.error();
   if (Result<void> started = initialise(*driver); !started)
     return started.error();
   return std::shared_ptr<const Driver>(driver);
 }
 
-static ErrorCode kindOf(cuda::CUresult code) {
+static ErrorCode kindOf(CUresult code) {
   switch (code) {
-  case cuda::CUDA_ERROR_OUT_OF_MEMORY:
+  case CUDA_ERROR_OUT_OF_MEMORY:
     return ErrorCode::DeviceMemoryFull;
-  case cuda::CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
     return ErrorCode::TimeLimit;
   default:
     return ErrorCode::DriverFailed;
   }
 }
 
-Error Driver::failure(cuda::CUresult code, const std::string &what) const {
+Error Driver::failure(CUresult code, const std::string &what) const {
   const char *name = nullptr;
   const char *text = nullptr;
-  if (getErrorName(code, &name) != cuda::CUDA_SUCCESS || !name)
+  if (cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
     name = "an unknown error";
-  if (getErrorString(code, &text) != cuda::CUDA_SUCCESS || !text)
+  if (cuGetErrorString(code, &text) != CUDA_SUCCESS || !text)
     text = "no description";
   return {kindOf(code),
           fmt::format("cannot {}: the driver says {} ({}): {}", what, name, static_cast<int>(code), text),

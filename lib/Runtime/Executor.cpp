@@ -31,7 +31,7 @@ Result<void> Executor::bind(const Binding &binding, const MemoryPlan &memory) {
   for (int i = 0; i < plan.symbols_size(); ++i)
     indices[plan.symbols(i).index()] = binding.symbols[static_cast<size_t>(i)];
   if (memory.arenaBytes > 0) {
-    Result<cuda::CUdeviceptr> reserved = context.reserveArena(memory.arenaBytes);
+    Result<CUdeviceptr> reserved = context.reserveArena(memory.arenaBytes);
     if (!reserved)
       return reserved.error();
     arena = *reserved;
@@ -47,7 +47,7 @@ Result<void> Executor::bind(const Binding &binding, const MemoryPlan &memory) {
 Result<void> Executor::bindInput(int input, const TensorView &view, const MemoryPlan &memory) {
   auto bytes = static_cast<uint64_t>(bytesOf(view.type, view.shape));
   Buffer &buffer = buffers[plan.inputs(input).buffer()];
-  auto given = reinterpret_cast<cuda::CUdeviceptr>(view.data);
+  auto given = reinterpret_cast<CUdeviceptr>(view.data);
   if (view.memory == Memory::Device && given % inputAlignment == 0) {
     buffer = {given, bytes, true, nullptr};
     return {};
@@ -57,7 +57,8 @@ Result<void> Executor::bindInput(int input, const TensorView &view, const Memory
   if (bytes == 0)
     return {};
   if (view.memory == Memory::Device)
-    return require(driver.copyOnDevice(buffer.address, given, bytes, context.stream), "copy an input");
+    return require(driver.cuMemcpyDtoDAsync_v2(buffer.address, given, bytes, context.stream),
+                   "copy an input");
   return toDevice(buffer.address, view.data, bytes);
 }
 
@@ -124,7 +125,7 @@ Result<void> Executor::loop(const ProgramStep &step) {
 }
 
 Result<void> Executor::checkLimits() const {
-  if (control.interrupted && control.interrupted())
+  if (control.interrupted && *control.interrupted)
     return Error{ErrorCode::Interrupted, "the run was interrupted", ""};
   if (control.deadline && std::chrono::steady_clock::now() > *control.deadline)
     return Error{ErrorCode::TimeLimit, "the run went over its time limit", ""};
@@ -163,7 +164,7 @@ Result<void> Executor::allocDynamic(uint32_t buffer, uint64_t bytes) {
   return {};
 }
 
-Result<cuda::CUdeviceptr> Executor::reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const {
+Result<CUdeviceptr> Executor::reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const {
   const Buffer &target = buffers[buffer];
   if (writes && target.readOnly)
     return Error{ErrorCode::OutOfBounds,
@@ -186,10 +187,12 @@ const google::protobuf::RepeatedPtrField<std::string> &Executor::nodesOf(const p
   return launch.nodes().empty() ? kernelOf(launch).nodes() : launch.nodes();
 }
 
-Result<void> Executor::require(cuda::CUresult code, const char *what) const {
-  if (code == cuda::CUDA_SUCCESS)
+Result<void> Executor::require(CUresult code, const char *what) const {
+  if (code == CUDA_SUCCESS)
     return {};
   Error error = driver.failure(code, what);
+  if (Result<void> within = checkLimits(); error.code == ErrorCode::TimeLimit && !within)
+    return within;
   if (error.code == ErrorCode::DriverFailed && lastLaunch) {
     error.code = ErrorCode::KernelFailed;
     error.message += fmt::format("; the last kernel launched is {}", kernelOf(*lastLaunch).name());
@@ -198,16 +201,16 @@ Result<void> Executor::require(cuda::CUresult code, const char *what) const {
   return error;
 }
 
-Result<void> Executor::toDevice(cuda::CUdeviceptr to, const void *from, uint64_t bytes) {
+Result<void> Executor::toDevice(CUdeviceptr to, const void *from, uint64_t bytes) {
   bytesCopied += bytes;
-  return require(driver.copyToDevice(to, from, bytes, context.stream), "copy to the device");
+  return require(driver.cuMemcpyHtoDAsync_v2(to, from, bytes, context.stream), "copy to the device");
 }
 
-Result<void> Executor::toHost(void *to, cuda::CUdeviceptr from, uint64_t bytes) {
+Result<void> Executor::toHost(void *to, CUdeviceptr from, uint64_t bytes) {
   if (bytes == 0)
     return {};
   bytesCopied += bytes;
-  return require(driver.copyToHost(to, from, bytes, context.stream), "copy from the device");
+  return require(driver.cuMemcpyDtoHAsync_v2(to, from, bytes, context.stream), "copy from the device");
 }
 
 Result<void> Executor::launch(const plan::Launch &launch) {
@@ -226,7 +229,7 @@ Result<void> Executor::launch(const plan::Launch &launch) {
     empty |= size == 0;
   }
   for (uint32_t buffer : launch.writes())
-    if (Result<cuda::CUdeviceptr> writable = reach(buffer, 0, 0, /*writes=*/true); !writable)
+    if (Result<CUdeviceptr> writable = reach(buffer, 0, 0, /*writes=*/true); !writable)
       return writable.error();
   if (empty)
     return {};
@@ -261,9 +264,8 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
   const LoadedKernel &kernel = model.kernel(launch.kernel());
   lastLaunch = &launch;
   if (static_cast<int>(sharedBytes) > kernel.sharedLimit) {
-    cuda::CUresult code =
-        driver.functionSetAttribute(kernel.function, cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                    static_cast<int>(sharedBytes));
+    CUresult code = driver.cuFuncSetAttribute(
+        kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(sharedBytes));
     if (Result<void> raised = require(code, "raise a kernel's shared memory"); !raised)
       return raised;
     kernel.sharedLimit = static_cast<int>(sharedBytes);
@@ -271,9 +273,9 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
   ++launches;
   if (control.onLaunch)
     control.onLaunch(launch, workOf(launch, [this](const plan::Index &index) { return value(index); }));
-  return require(driver.launchKernel(kernel.function, grid[0], grid[1], grid[2], launch.block(0),
-                                     launch.block(1), launch.block(2), sharedBytes, context.stream, arguments,
-                                     nullptr),
+  return require(driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], launch.block(0),
+                                       launch.block(1), launch.block(2), sharedBytes, context.stream,
+                                       arguments, nullptr),
                  "launch a kernel");
 }
 
@@ -296,28 +298,29 @@ Result<void> Executor::dump(const plan::Launch &launch) {
 
 Result<void> Executor::copy(const plan::Copy &copy) {
   int64_t bytes = value(copy.bytes());
-  Result<cuda::CUdeviceptr> to =
+  Result<CUdeviceptr> to =
       reach(copy.destination(), value(copy.destination_offset()), bytes, /*writes=*/true);
   if (!to)
     return to.error();
-  Result<cuda::CUdeviceptr> from = reach(copy.source(), value(copy.source_offset()), bytes, /*writes=*/false);
+  Result<CUdeviceptr> from = reach(copy.source(), value(copy.source_offset()), bytes, /*writes=*/false);
   if (!from)
     return from.error();
   if (bytes == 0)
     return {};
-  return require(driver.copyOnDevice(*to, *from, static_cast<size_t>(bytes), context.stream),
+  return require(driver.cuMemcpyDtoDAsync_v2(*to, *from, static_cast<size_t>(bytes), context.stream),
                  "copy on the device");
 }
 
 Result<void> Executor::fill(const plan::Fill &fill) {
   int64_t bytes = value(fill.bytes());
-  Result<cuda::CUdeviceptr> at = reach(fill.buffer(), 0, bytes, /*writes=*/true);
+  Result<CUdeviceptr> at = reach(fill.buffer(), 0, bytes, /*writes=*/true);
   if (!at)
     return at.error();
   if (bytes == 0)
     return {};
   auto byte = static_cast<unsigned char>(fill.value());
-  return require(driver.fill(*at, byte, static_cast<size_t>(bytes), context.stream), "fill on the device");
+  return require(driver.cuMemsetD8Async(*at, byte, static_cast<size_t>(bytes), context.stream),
+                 "fill on the device");
 }
 
 // Sign extension for signed types, zero extension for the others.
@@ -339,7 +342,7 @@ static int64_t widened(ElementType type, uint64_t bits) {
 Result<void> Executor::readScalar(const plan::ReadScalar &read) {
   auto type = static_cast<ElementType>(read.type());
   int64_t bytes = bitsOf(type) / 8;
-  Result<cuda::CUdeviceptr> at = reach(read.buffer(), value(read.offset()), bytes, /*writes=*/false);
+  Result<CUdeviceptr> at = reach(read.buffer(), value(read.offset()), bytes, /*writes=*/false);
   if (!at)
     return at.error();
   uint64_t bits = 0;
@@ -361,8 +364,7 @@ Result<void> Executor::writeScalars(const plan::WriteScalars &write) {
       element = element != 0;
     std::memcpy(elements.data() + bytes * static_cast<size_t>(i), &element, bytes);
   }
-  Result<cuda::CUdeviceptr> at =
-      reach(write.buffer(), 0, static_cast<int64_t>(elements.size()), /*writes=*/true);
+  Result<CUdeviceptr> at = reach(write.buffer(), 0, static_cast<int64_t>(elements.size()), /*writes=*/true);
   if (!at)
     return at.error();
   if (elements.empty())
@@ -384,7 +386,7 @@ Result<void> Executor::hostCall(const plan::HostCall &call) {
     for (const plan::Index &size : input.dims())
       tensor.shape.push_back(value(size));
     int64_t bytes = bytesOf(tensor.type, tensor.shape);
-    Result<cuda::CUdeviceptr> from = reach(input.buffer(), 0, bytes, /*writes=*/false);
+    Result<CUdeviceptr> from = reach(input.buffer(), 0, bytes, /*writes=*/false);
     if (!from)
       return failed(from.error().code, from.error().message);
     tensor.bytes.resize(static_cast<size_t>(bytes));
@@ -444,7 +446,7 @@ Result<std::vector<int64_t>> Executor::outputShape(int output) const {
   for (const plan::Index &size : wanted.dims())
     shape.push_back(value(size));
   int64_t bytes = bytesOf(static_cast<ElementType>(wanted.type()), shape);
-  if (Result<cuda::CUdeviceptr> inside = reach(wanted.buffer(), 0, bytes, /*writes=*/false); !inside)
+  if (Result<CUdeviceptr> inside = reach(wanted.buffer(), 0, bytes, /*writes=*/false); !inside)
     return Error{
         inside.error().code,
         fmt::format("output \"{}\" of shape {}: {}", wanted.name(), toString(shape), inside.error().message),
@@ -465,15 +467,15 @@ Result<void> Executor::copyOutput(int output, const TensorBuffer &to) {
                  ""};
   if (bytes == 0)
     return {};
-  cuda::CUdeviceptr from = buffers[wanted.buffer()].address;
+  CUdeviceptr from = buffers[wanted.buffer()].address;
   if (to.memory == Memory::Host)
     return toHost(to.data, from, bytes);
-  auto address = reinterpret_cast<cuda::CUdeviceptr>(to.data);
-  return require(driver.copyOnDevice(address, from, bytes, context.stream), "copy an output");
+  auto address = reinterpret_cast<CUdeviceptr>(to.data);
+  return require(driver.cuMemcpyDtoDAsync_v2(address, from, bytes, context.stream), "copy an output");
 }
 
 Result<void> Executor::finish() {
-  Result<void> done = require(driver.streamSynchronize(context.stream), "wait for the device");
+  Result<void> done = require(driver.cuStreamSynchronize(context.stream), "wait for the device");
   staged.clear();
   return done;
 }

@@ -18,7 +18,7 @@ namespace joule {
 /// When to stop, and what to call on the way.
 struct RunControl {
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::function<bool()> interrupted;                   ///< null: never
+  const std::atomic<bool> *interrupted = nullptr;      ///< null: never
   std::function<void(const LaunchDump &)> afterLaunch; ///< null: never
   /// Called before each launch with its stated work; null: never.
   std::function<void(const plan::Launch &, const WorkCounts &)> onLaunch;
@@ -49,7 +49,7 @@ public:
 
 private:
   struct Buffer {
-    cuda::CUdeviceptr address = 0;
+    CUdeviceptr address = 0;
     uint64_t bytes = 0;
     bool readOnly = false;
     std::shared_ptr<const BufferPool::Block> owner; // null: the arena's, a weight or the caller's
@@ -79,10 +79,10 @@ private:
   const plan::Kernel &kernelOf(const plan::Launch &launch) const;
   const google::protobuf::RepeatedPtrField<std::string> &nodesOf(const plan::Launch &launch) const;
   int64_t value(const plan::Index &index) const;
-  Result<cuda::CUdeviceptr> reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const;
-  Result<void> toDevice(cuda::CUdeviceptr to, const void *from, uint64_t bytes);
-  Result<void> toHost(void *to, cuda::CUdeviceptr from, uint64_t bytes);
-  Result<void> require(cuda::CUresult code, const char *what) const;
+  Result<CUdeviceptr> reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const;
+  Result<void> toDevice(CUdeviceptr to, const void *from, uint64_t bytes);
+  Result<void> toHost(void *to, CUdeviceptr from, uint64_t bytes);
+  Result<void> require(CUresult code, const char *what) const;
 
   const Program &program;
   const plan::Plan &plan;
@@ -95,7 +95,7 @@ private:
   std::vector<int64_t> indices;
   std::vector<Buffer> buffers;
   const MemoryPlan *memory = nullptr;
-  cuda::CUdeviceptr arena = 0;
+  CUdeviceptr arena = 0;
   std::vector<std::vector<uint8_t>> staged; // host bytes that copies in progress may still read
   const plan::Launch *lastLaunch = nullptr;
 };

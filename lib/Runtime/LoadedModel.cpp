@@ -24,21 +24,20 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::shared_ptr<const Dri
 }
 
 LoadedModel::~LoadedModel() {
-  for (cuda::CUmodule module : modules)
-    (void)driver->moduleUnload(module);
+  for (CUmodule module : modules)
+    (void)driver->cuModuleUnload(module);
   if (slab)
-    (void)driver->memFree(slab);
+    (void)driver->cuMemFree_v2(slab);
 }
 
-static Result<cuda::CUmodule> loadModule(const Driver &driver, const std::string &entry,
-                                         const std::string &code) {
+static Result<CUmodule> loadModule(const Driver &driver, const std::string &entry, const std::string &code) {
   std::string log(8192, '\0');
-  cuda::CUjit_option options[] = {cuda::CU_JIT_ERROR_LOG_BUFFER, cuda::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
-  cuda::CUmodule module = nullptr;
+  CUmodule module = nullptr;
   // The driver reads PTX up to its terminating zero, which std::string has.
-  cuda::CUresult code_ = driver.moduleLoad(&module, code.c_str(), 2, options, values);
-  if (code_ == cuda::CUDA_SUCCESS)
+  CUresult code_ = driver.cuModuleLoadDataEx(&module, code.c_str(), 2, options, values);
+  if (code_ == CUDA_SUCCESS)
     return module;
   Error error = driver.failure(code_, fmt::format("load \"{}\"", entry));
   error.code = ErrorCode::KernelUnloadable;
@@ -49,7 +48,7 @@ static Result<cuda::CUmodule> loadModule(const Driver &driver, const std::string
 }
 
 Result<void> LoadedModel::loadKernels(const Artifact &artifact, const plan::Plan &plan, bool isReal) {
-  std::map<std::string, cuda::CUmodule> byEntry;
+  std::map<std::string, CUmodule> byEntry;
   kernels = std::vector<LoadedKernel>(static_cast<size_t>(plan.kernels_size()));
   for (int i = 0; i < plan.kernels_size(); ++i) {
     const plan::Kernel &kernel = plan.kernels(i);
@@ -59,15 +58,15 @@ Result<void> LoadedModel::loadKernels(const Artifact &artifact, const plan::Plan
       Result<std::string> code = artifact.read(entry);
       if (!code)
         return code.error();
-      Result<cuda::CUmodule> module = loadModule(*driver, entry, *code);
+      Result<CUmodule> module = loadModule(*driver, entry, *code);
       if (!module)
         return module.error();
       modules.push_back(*module);
       byEntry[entry] = *module;
     }
-    cuda::CUresult found = driver->moduleGetFunction(&kernels[static_cast<size_t>(i)].function,
-                                                     byEntry[entry], kernel.name().c_str());
-    if (found != cuda::CUDA_SUCCESS) {
+    CUresult found = driver->cuModuleGetFunction(&kernels[static_cast<size_t>(i)].function, byEntry[entry],
+                                                 kernel.name().c_str());
+    if (found != CUDA_SUCCESS) {
       Error error = driver->failure(found, fmt::format("find kernel {} in \"{}\"", kernel.name(), entry));
       error.code = ErrorCode::KernelUnloadable;
       return error;
@@ -85,18 +84,18 @@ Result<void> LoadedModel::loadWeights(const Artifact &artifact, const plan::Plan
       total +=
           (entries.at(weight.entry()).bytes.size() + arenaAlignment - 1) / arenaAlignment * arenaAlignment;
   if (total > 0)
-    if (cuda::CUresult code = driver->memAlloc(&slab, total); code != cuda::CUDA_SUCCESS)
+    if (CUresult code = driver->cuMemAlloc_v2(&slab, total); code != CUDA_SUCCESS)
       return driver->failure(code, fmt::format("allocate {} bytes for the weights", total));
   for (const auto &[entry, offset] : offsets) {
     std::string_view bytes = entries.at(entry).bytes;
     for (uint64_t at = 0; at < bytes.size(); at += pieceBytes) {
       uint64_t size = std::min<uint64_t>(pieceBytes, bytes.size() - at);
-      if (cuda::CUresult code = driver->copyToDevice(slab + offset + at, bytes.data() + at, size, nullptr);
-          code != cuda::CUDA_SUCCESS)
+      if (CUresult code = driver->cuMemcpyHtoDAsync_v2(slab + offset + at, bytes.data() + at, size, nullptr);
+          code != CUDA_SUCCESS)
         return driver->failure(code, fmt::format("copy \"{}\" to the device", entry));
     }
   }
-  if (cuda::CUresult code = driver->streamSynchronize(nullptr); code != cuda::CUDA_SUCCESS)
+  if (CUresult code = driver->cuStreamSynchronize(nullptr); code != CUDA_SUCCESS)
     return driver->failure(code, "copy the weights to the device");
   for (const plan::Weight &weight : plan.weights())
     weights.push_back(slab + offsets[weight.entry()] + weight.offset());

@@ -14,7 +14,7 @@ namespace joule {
 
 /// A kernel that can be launched.
 struct LoadedKernel {
-  cuda::CUfunction function = nullptr;
+  CUfunction function = nullptr;
   mutable std::atomic<int> sharedLimit{
       48 << 10}; ///< dynamic shared memory in bytes that the driver allows so far
 };
@@ -30,7 +30,7 @@ public:
   ~LoadedModel();
 
   /// Address of a weight, in the plan's order.
-  cuda::CUdeviceptr weight(int i) const { return weights[static_cast<size_t>(i)]; }
+  CUdeviceptr weight(int i) const { return weights[static_cast<size_t>(i)]; }
   const LoadedKernel &kernel(uint32_t i) const { return kernels[i]; }
 
 private:
@@ -39,10 +39,10 @@ private:
   Result<void> loadWeights(const Artifact &artifact, const plan::Plan &plan);
 
   std::shared_ptr<const Driver> driver;
-  std::vector<cuda::CUmodule> modules;
+  std::vector<CUmodule> modules;
   std::vector<LoadedKernel> kernels;
-  std::vector<cuda::CUdeviceptr> weights;
-  cuda::CUdeviceptr slab = 0; // all weight entries, one after another
+  std::vector<CUdeviceptr> weights;
+  CUdeviceptr slab = 0; // all weight entries, one after another
 };
 
 } // namespace joule

@@ -11,27 +11,27 @@ RunContext::RunContext(std::shared_ptr<const Driver> driver, uint64_t dynamicCap
 Result<std::unique_ptr<RunContext>> RunContext::create(std::shared_ptr<const Driver> driver,
                                                        uint64_t dynamicCap) {
   std::unique_ptr<RunContext> context(new RunContext(std::move(driver), dynamicCap));
-  cuda::CUresult code = context->driver->streamCreate(&context->stream, cuda::CU_STREAM_NON_BLOCKING);
-  if (code != cuda::CUDA_SUCCESS)
+  CUresult code = context->driver->cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
+  if (code != CUDA_SUCCESS)
     return context->driver->failure(code, "make a stream");
   return context;
 }
 
 RunContext::~RunContext() {
   if (stream)
-    (void)driver->streamDestroy(stream);
+    (void)driver->cuStreamDestroy_v2(stream);
   if (arena)
-    (void)driver->memFree(arena);
+    (void)driver->cuMemFree_v2(arena);
 }
 
-Result<cuda::CUdeviceptr> RunContext::reserveArena(uint64_t bytes) {
+Result<CUdeviceptr> RunContext::reserveArena(uint64_t bytes) {
   if (bytes <= arenaBytes)
     return arena;
   if (arena)
-    (void)driver->memFree(arena);
+    (void)driver->cuMemFree_v2(arena);
   arena = 0;
   arenaBytes = 0;
-  if (cuda::CUresult code = driver->memAlloc(&arena, bytes); code != cuda::CUDA_SUCCESS)
+  if (CUresult code = driver->cuMemAlloc_v2(&arena, bytes); code != CUDA_SUCCESS)
     return driver->failure(code, fmt::format("allocate {} bytes for the run", bytes));
   ++arenaAllocations;
   arenaBytes = bytes;

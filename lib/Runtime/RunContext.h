@@ -17,18 +17,18 @@ public:
   ~RunContext();
 
   /// An arena of at least `bytes` bytes; what an earlier one held is lost.
-  Result<cuda::CUdeviceptr> reserveArena(uint64_t bytes);
+  Result<CUdeviceptr> reserveArena(uint64_t bytes);
 
   uint64_t driverAllocations() const { return arenaAllocations + pool.driverAllocations(); }
 
   const std::shared_ptr<const Driver> driver;
-  cuda::CUstream stream = nullptr;
+  CUstream stream = nullptr;
   BufferPool pool;
 
 private:
   RunContext(std::shared_ptr<const Driver> driver, uint64_t dynamicCap);
 
-  cuda::CUdeviceptr arena = 0;
+  CUdeviceptr arena = 0;
   uint64_t arenaBytes = 0;
   uint64_t arenaAllocations = 0;
 };

@@ -93,13 +93,13 @@ std::shared_ptr<const MemoryPlan> Session::Impl::memoryPlan(const std::vector<in
   return known;
 }
 
-RunControl Session::Impl::control() {
+RunControl Session::Impl::control(const std::atomic<bool> &interrupted) {
   RunControl control;
   if (double seconds = timeLimit; seconds > 0)
     control.deadline =
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                std::chrono::duration<double>(seconds));
-  control.interrupted = [this, atStart = interruptions.load()] { return interruptions.load() != atStart; };
+  control.interrupted = &interrupted;
   control.afterLaunch = options.afterLaunch;
   if (options.profile)
     control.onLaunch = [this](const plan::Launch &launch, const WorkCounts &work) { note(launch, work); };
@@ -120,6 +120,40 @@ void Session::Impl::note(const plan::Launch &launch, const WorkCounts &work) {
   profile.joules += prediction.energy.value();
 }
 
+void Session::Impl::interrupt() {
+  std::lock_guard lock(mutex);
+  for (std::atomic<bool> *interrupted : running)
+    *interrupted = true;
+}
+
+// Lets the virtual GPU stop a kernel in its middle, which no real one can.
+namespace {
+class KernelLimit {
+public:
+  KernelLimit(const Driver &driver, const RunControl &control) {
+    if (!driver.virtualFunction)
+      return;
+    set = reinterpret_cast<JouleVgpuLimitThread>(driver.virtualFunction("jouleVgpuLimitThread"));
+    if (!set)
+      return;
+    double seconds = 0;
+    if (control.deadline) {
+      std::chrono::duration<double> left = *control.deadline - std::chrono::steady_clock::now();
+      seconds = std::max(left.count(), 1e-6);
+    }
+    set(seconds, control.interrupted);
+  }
+  KernelLimit(const KernelLimit &) = delete;
+  ~KernelLimit() {
+    if (set)
+      set(0, nullptr);
+  }
+
+private:
+  JouleVgpuLimitThread set = nullptr;
+};
+} // namespace
+
 Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors,
                                 const TakeOutputs &takeOutputs) {
   Result<Binding> binding = bindInputs(plan(), inputs, tensors);
@@ -132,10 +166,17 @@ Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors
     return context.error();
   uint64_t allocationsBefore = (*context)->driverAllocations();
 
+  std::atomic<bool> interrupted{false};
+  {
+    std::lock_guard lock(mutex);
+    running.insert(&interrupted);
+  }
   Result<void> done;
   uint64_t launches, bytesCopied;
   {
-    Executor executor(program, *model, hostKernels, **context, control());
+    RunControl limits = control(interrupted);
+    KernelLimit kernelLimit(*device.impl()->driver, limits);
+    Executor executor(program, *model, hostKernels, **context, limits);
     done = executor.run(*binding, *memory);
     if (done)
       done = takeOutputs(executor);
@@ -148,6 +189,7 @@ Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors
   }
 
   std::lock_guard lock(mutex);
+  running.erase(&interrupted);
   ++totals.runs;
   totals.launches += launches;
   totals.bytesCopied += bytesCopied;
@@ -209,7 +251,7 @@ const std::vector<TensorSpec> &Session::inputs() const { return shared->inputs; 
 const std::vector<TensorSpec> &Session::outputs() const { return shared->outputs; }
 const std::string &Session::target() const { return shared->target; }
 void Session::setTimeLimit(double seconds) { shared->timeLimit = seconds; }
-void Session::interrupt() { ++shared->interruptions; }
+void Session::interrupt() { shared->interrupt(); }
 Counters Session::counters() const { return shared->counters(); }
 std::vector<KernelProfile> Session::profile() const { return shared->profile(); }
 

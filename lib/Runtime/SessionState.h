@@ -5,7 +5,7 @@
 #include "lib/Runtime/DeviceState.h"
 #include "lib/Runtime/Executor.h"
 
-#include <list>
+#include <set>
 
 namespace joule {
 
@@ -24,8 +24,9 @@ public:
 
   const std::string target;
   const std::vector<TensorSpec> inputs, outputs;
-  std::atomic<double> timeLimit{0};       // seconds; 0: none
-  std::atomic<uint64_t> interruptions{0}; // a run that sees another number than at its start ends
+  std::atomic<double> timeLimit{0}; // seconds; 0: none
+
+  void interrupt();
 
   Counters counters() const;
   std::vector<KernelProfile> profile() const;
@@ -35,7 +36,7 @@ private:
        const HostKernels &hostKernels, std::string target);
   Result<std::unique_ptr<RunContext>> takeContext();
   std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
-  RunControl control();
+  RunControl control(const std::atomic<bool> &interrupted);
   void note(const plan::Launch &launch, const WorkCounts &work);
 
   const Artifact artifact;
@@ -48,6 +49,7 @@ private:
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<RunContext>> idle;
   std::map<std::vector<int64_t>, std::shared_ptr<const MemoryPlan>> memoryPlans;
+  std::set<std::atomic<bool> *> running; // each run in progress and its interrupt flag
   Counters totals;
   std::map<const plan::Launch *, KernelProfile> profiles;
 };

@@ -56,8 +56,9 @@ void LaunchState::fail(FaultKind kind, const std::string &message) {
 }
 
 bool LaunchState::expired() const {
-  if (request.interrupt && request.interrupt->load(std::memory_order_relaxed))
-    return true;
+  for (const std::atomic<bool> *interrupt : {request.interrupt, request.threadInterrupt})
+    if (interrupt && interrupt->load(std::memory_order_relaxed))
+      return true;
   return request.deadline != std::chrono::steady_clock::time_point::max() &&
          std::chrono::steady_clock::now() > request.deadline;
 }

@@ -66,6 +66,17 @@ Driver &driver() {
 thread_local std::vector<CUcontext> contextStack;
 thread_local std::string lastError;
 
+/// What jouleVgpuLimitThread set.
+struct ThreadLimit {
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  const std::atomic<bool> *stop = nullptr;
+
+  bool isReached() const {
+    return (stop && *stop) || std::chrono::steady_clock::now() > deadline;
+  }
+};
+thread_local ThreadLimit threadLimit;
+
 CUresult fail(CUresult code, const std::string &message) {
   lastError = message;
   return code;
@@ -840,6 +851,8 @@ void takeSettings(LaunchRequest &request) {
   if (d.settings.timeLimitSeconds > 0)
     request.deadline = std::chrono::steady_clock::now() +
                        std::chrono::microseconds(int64_t(d.settings.timeLimitSeconds * 1e6));
+  request.deadline = std::min(request.deadline, threadLimit.deadline);
+  request.threadInterrupt = threadLimit.stop;
 }
 
 CUresult launchRequest(CUfunction function, LaunchRequest &request, CUstream stream, void **parameters,
@@ -860,6 +873,9 @@ CUresult launchRequest(CUfunction function, LaunchRequest &request, CUstream str
       std::lock_guard lock(driver().mutex);
       driver().counters[image.entry().function->name].add(result.counters);
     }
+    // The caller asked for this end, which is no fault of the kernel.
+    if (result.fault == FaultKind::Timeout && threadLimit.isReached())
+      return fail(CUDA_ERROR_LAUNCH_TIMEOUT, result.message);
     // A kernel's own failure shows at the next call, as with the asynchronous device.
     if (result.fault != FaultKind::None)
       current()->stickyError = fail(resultOf(result.fault), result.message);
@@ -1053,6 +1069,12 @@ const char *jouleVgpuCounterName(uint32_t instructionClass) {
 
 const char *jouleVgpuLastError() { return lastError.c_str(); }
 void jouleVgpuInterrupt(int on) { driver().interrupted = on != 0; }
+void jouleVgpuLimitThread(double seconds, const std::atomic<bool> *stop) {
+  threadLimit = {};
+  threadLimit.stop = stop;
+  if (seconds > 0)
+    threadLimit.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(seconds * 1e6));
+}
 const char *jouleVgpuInstructionSet() { return instructionSet(); }
 
 #define JOULE_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
@@ -1063,7 +1085,7 @@ void *findFunction(const std::string &name) {
       JOULE_DRIVER_FUNCTIONS(JOULE_DRIVER_ENTRY) JOULE_ENTRY(jouleVgpuIdentity)
           JOULE_ENTRY(jouleVgpuSetOptions) JOULE_ENTRY(jouleVgpuReadCounters)
               JOULE_ENTRY(jouleVgpuResetCounters) JOULE_ENTRY(jouleVgpuCounterName)
-                  JOULE_ENTRY(jouleVgpuLastError) JOULE_ENTRY(jouleVgpuInterrupt)
+                  JOULE_ENTRY(jouleVgpuLastError) JOULE_ENTRY(jouleVgpuInterrupt) JOULE_ENTRY(jouleVgpuLimitThread)
                       JOULE_ENTRY(jouleVgpuInstructionSet)};
   auto it = table.find(name);
   return it == table.end() ? nullptr : it->second;

@@ -106,6 +106,8 @@ typedef enum CUjit_option_enum {
   CU_JIT_OPTIMIZATION_LEVEL = 7
 } CUjit_option;
 
+typedef enum CUstream_flags_enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 } CUstream_flags;
+
 typedef enum CUfunc_cache_enum { CU_FUNC_CACHE_PREFER_NONE = 0 } CUfunc_cache;
 
 typedef enum CUlaunchAttributeID_enum {

@@ -19,7 +19,8 @@ struct LaunchRequest {
   bool cooperative = false; // all blocks may wait for each other
   unsigned multiprocessors = 1;
   MemoryMap *memory = nullptr;
-  const std::atomic<bool> *interrupt = nullptr;
+  const std::atomic<bool> *interrupt = nullptr;       // everybody's
+  const std::atomic<bool> *threadInterrupt = nullptr; // the launching thread's
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

@@ -2,6 +2,7 @@
 // exported symbol, `joule_vgpu_get_proc_address`, by the names below.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 extern "C" {
@@ -45,6 +46,9 @@ typedef const char *(*JouleVgpuCounterName)(uint32_t instructionClass);
 typedef const char *(*JouleVgpuLastError)(void);
 /// `jouleVgpuInterrupt`: running launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0 takes it back.
 typedef void (*JouleVgpuInterrupt)(int on);
+/// `jouleVgpuLimitThread`: launches that the calling thread makes from here on end after `seconds` in all (0: no
+/// limit) or when `stop` becomes true (null: never), with CUDA_ERROR_LAUNCH_TIMEOUT at once and the context unharmed.
+typedef void (*JouleVgpuLimitThread)(double seconds, const std::atomic<bool> *stop);
 /// `jouleVgpuInstructionSet`: "avx512", "avx2" or "baseline".
 typedef const char *(*JouleVgpuInstructionSet)(void);
 

@@ -14,10 +14,12 @@ MAY_SEE = {
     "lib/Compiler": ["joule", "dialects", "passes", "lib"],
     "lib/Emit": ["joule", "dialects", "passes/TileToNvvm"],
     "lib/Energy": ["joule"],
+    "lib/Error": ["joule"],
     "lib/Import": ["joule", "dialects/Onnx", "dialects/Nn"],
     "lib/Reference/Kernels": ["joule"],
     "lib/Reference/Interpreter": ["joule", "dialects", "lib/Reference/Kernels"],
-    "lib/Runtime": ["joule", "lib/Artifact", "lib/Reference/Kernels"],
+    "lib/Runtime": ["joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/VirtualGpu/DriverApi.h", "lib/VirtualGpu/VirtualGpuApi.h"],
+    "lib/Tensor": ["joule"],
     "lib/Tuner": ["joule", "dialects/Device", "dialects/Tile", "lib/Energy"],
     "lib/VirtualGpu": ["lib/Energy"],
 }

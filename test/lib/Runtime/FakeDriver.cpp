@@ -6,8 +6,6 @@
 
 namespace joule::test {
 
-using namespace cuda;
-
 FakeDevice &fakeDevice() {
   static FakeDevice device;
   return device;
@@ -55,36 +53,36 @@ static CUresult attribute(int *value, CUdevice_attribute which, CUdevice) {
 
 static std::shared_ptr<const Driver> makeDriver() {
   auto driver = std::make_shared<Driver>();
-  driver->init = [](unsigned) { return CUDA_SUCCESS; };
-  driver->deviceGetCount = [](int *count) { return *count = 1, CUDA_SUCCESS; };
-  driver->deviceGet = [](CUdevice *device, int) { return *device = 0, CUDA_SUCCESS; };
-  driver->deviceGetName = [](char *name, int, CUdevice) {
+  driver->cuInit = [](unsigned) { return CUDA_SUCCESS; };
+  driver->cuDeviceGetCount = [](int *count) { return *count = 1, CUDA_SUCCESS; };
+  driver->cuDeviceGet = [](CUdevice *device, int) { return *device = 0, CUDA_SUCCESS; };
+  driver->cuDeviceGetName = [](char *name, int, CUdevice) {
     return std::strcpy(name, "Fake A100"), CUDA_SUCCESS;
   };
-  driver->deviceGetAttribute = attribute;
-  driver->deviceTotalMem = [](size_t *bytes, CUdevice) { return *bytes = 1 << 30, CUDA_SUCCESS; };
-  driver->primaryContextRetain = [](CUcontext *context, CUdevice) {
+  driver->cuDeviceGetAttribute = attribute;
+  driver->cuDeviceTotalMem_v2 = [](size_t *bytes, CUdevice) { return *bytes = 1 << 30, CUDA_SUCCESS; };
+  driver->cuDevicePrimaryCtxRetain = [](CUcontext *context, CUdevice) {
     return *context = nullptr, CUDA_SUCCESS;
   };
-  driver->primaryContextRelease = [](CUdevice) { return CUDA_SUCCESS; };
-  driver->contextPush = [](CUcontext) { return ++fakeDevice().contextDepth, CUDA_SUCCESS; };
-  driver->contextPop = [](CUcontext *) { return --fakeDevice().contextDepth, CUDA_SUCCESS; };
-  driver->moduleLoad = [](CUmodule *module, const void *, unsigned, CUjit_option *, void **) {
+  driver->cuDevicePrimaryCtxRelease_v2 = [](CUdevice) { return CUDA_SUCCESS; };
+  driver->cuCtxPushCurrent_v2 = [](CUcontext) { return ++fakeDevice().contextDepth, CUDA_SUCCESS; };
+  driver->cuCtxPopCurrent_v2 = [](CUcontext *) { return --fakeDevice().contextDepth, CUDA_SUCCESS; };
+  driver->cuModuleLoadDataEx = [](CUmodule *module, const void *, unsigned, CUjit_option *, void **) {
     ++fakeDevice().modulesLive;
     *module = reinterpret_cast<CUmodule>(static_cast<uintptr_t>(++fakeDevice().modulesLoaded));
     return CUDA_SUCCESS;
   };
-  driver->moduleUnload = [](CUmodule) { return --fakeDevice().modulesLive, CUDA_SUCCESS; };
-  driver->moduleGetFunction = [](CUfunction *function, CUmodule, const char *name) {
+  driver->cuModuleUnload = [](CUmodule) { return --fakeDevice().modulesLive, CUDA_SUCCESS; };
+  driver->cuModuleGetFunction = [](CUfunction *function, CUmodule, const char *name) {
     auto found = fakeDevice().kernels.find(name);
     if (found == fakeDevice().kernels.end())
       return CUDA_ERROR_NOT_FOUND;
     *function = reinterpret_cast<CUfunction>(&found->second);
     return CUDA_SUCCESS;
   };
-  driver->functionSetAttribute = [](CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; };
-  driver->launchKernel = launch;
-  driver->memAlloc = [](CUdeviceptr *address, size_t bytes) {
+  driver->cuFuncSetAttribute = [](CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; };
+  driver->cuLaunchKernel = launch;
+  driver->cuMemAlloc_v2 = [](CUdeviceptr *address, size_t bytes) {
     size_t held = 0;
     for (auto [at, size] : fakeDevice().allocations)
       held += size;
@@ -96,37 +94,37 @@ static std::shared_ptr<const Driver> makeDriver() {
     fakeDevice().allocations[reinterpret_cast<uintptr_t>(memory)] = bytes;
     return CUDA_SUCCESS;
   };
-  driver->memFree = [](CUdeviceptr address) {
+  driver->cuMemFree_v2 = [](CUdeviceptr address) {
     if (!fakeDevice().allocations.erase(static_cast<uintptr_t>(address)))
       return CUDA_ERROR_INVALID_VALUE;
     std::free(hostPointer(address));
     return CUDA_SUCCESS;
   };
-  driver->copyToDevice = [](CUdeviceptr to, const void *from, size_t bytes, CUstream) {
+  driver->cuMemcpyHtoDAsync_v2 = [](CUdeviceptr to, const void *from, size_t bytes, CUstream) {
     return copy(hostPointer(to), from, bytes, isDeviceMemory(to, bytes));
   };
-  driver->copyToHost = [](void *to, CUdeviceptr from, size_t bytes, CUstream) {
+  driver->cuMemcpyDtoHAsync_v2 = [](void *to, CUdeviceptr from, size_t bytes, CUstream) {
     return copy(to, hostPointer(from), bytes, isDeviceMemory(from, bytes));
   };
-  driver->copyOnDevice = [](CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream) {
+  driver->cuMemcpyDtoDAsync_v2 = [](CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream) {
     return copy(hostPointer(to), hostPointer(from), bytes,
                 isDeviceMemory(to, bytes) && isDeviceMemory(from, bytes));
   };
-  driver->fill = [](CUdeviceptr to, unsigned char value, size_t bytes, CUstream) {
+  driver->cuMemsetD8Async = [](CUdeviceptr to, unsigned char value, size_t bytes, CUstream) {
     if (!isDeviceMemory(to, bytes))
       return CUDA_ERROR_INVALID_VALUE;
     std::memset(hostPointer(to), value, bytes);
     return CUDA_SUCCESS;
   };
-  driver->streamCreate = [](CUstream *stream, unsigned) {
+  driver->cuStreamCreate = [](CUstream *stream, unsigned) {
     *stream = reinterpret_cast<CUstream>(uintptr_t(1));
     ++fakeDevice().streamsLive;
     return CUDA_SUCCESS;
   };
-  driver->streamDestroy = [](CUstream) { return --fakeDevice().streamsLive, CUDA_SUCCESS; };
-  driver->streamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
-  driver->getErrorName = [](CUresult, const char **name) { return *name = "FAKE_ERROR", CUDA_SUCCESS; };
-  driver->getErrorString = [](CUresult, const char **text) {
+  driver->cuStreamDestroy_v2 = [](CUstream) { return --fakeDevice().streamsLive, CUDA_SUCCESS; };
+  driver->cuStreamSynchronize = [](CUstream) { return CUDA_SUCCESS; };
+  driver->cuGetErrorName = [](CUresult, const char **name) { return *name = "FAKE_ERROR", CUDA_SUCCESS; };
+  driver->cuGetErrorString = [](CUresult, const char **text) {
     return *text = "as the test wants", CUDA_SUCCESS;
   };
   return driver;

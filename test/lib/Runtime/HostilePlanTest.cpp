@@ -98,11 +98,11 @@ TEST(HostilePlan, ChangedBytesNeverCrash) {
   unsigned random = 1;
   auto next = [&](size_t below) { return (random = random * 1664525 + 1013904223) / 65536 % below; };
   int ran = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 250; ++i) {
     std::string changed = whole;
     for (size_t changes = 1 + next(3); changes > 0; --changes)
       changed[next(changed.size())] = static_cast<char>(next(4) ? next(16) : next(256));
     ran += runs(folder / "m.joule", changed, device);
   }
-  EXPECT_GT(ran, 20) << "too few of the plans get as far as running";
+  EXPECT_GT(ran, 5) << "too few of the plans get as far as running";
 }

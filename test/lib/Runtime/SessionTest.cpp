@@ -213,8 +213,8 @@ TEST_F(SessionTest, TakesAndFillsDeviceMemory) {
   Result<Session> session = make(twoInputs());
   ASSERT_TRUE(session);
   const Driver &driver = *device->impl()->driver;
-  cuda::CUdeviceptr memory = 0;
-  ASSERT_EQ(driver.memAlloc(&memory, 4096), cuda::CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(driver.cuMemAlloc_v2(&memory, 4096), CUDA_SUCCESS);
   auto *x = reinterpret_cast<float *>(memory);
   auto *unaligned = x + 65; // must be copied first
   for (int i = 0; i < 4; ++i)
@@ -231,7 +231,7 @@ TEST_F(SessionTest, TakesAndFillsDeviceMemory) {
   EXPECT_EQ(tooSmall.error().code, ErrorCode::OutputUnusable);
   auto unknown = session->run({{"x", xView}, {"y", yView}}, {{"nope", {z, 16, Memory::Device}}});
   EXPECT_EQ(unknown.error().code, ErrorCode::OutputUnusable);
-  (void)driver.memFree(memory);
+  (void)driver.cuMemFree_v2(memory);
 }
 
 TEST_F(SessionTest, RunsFromManyThreads) {
