@@ -45,6 +45,9 @@ function(joule_mlir_executable name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
 endfunction()
 
+# Everything that is free of MLIR: what other compilers and the sanitizers build.
+add_custom_target(joule-plain)
+
 # joule_library(NAME SOURCES... [LINK libs...]): plain C++ with exceptions, free of MLIR.
 function(joule_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
@@ -52,6 +55,7 @@ function(joule_library name)
   target_include_directories(${name} PRIVATE ${JOULE_INCLUDES})
   target_compile_options(${name} PRIVATE ${JOULE_WARNINGS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  add_dependencies(joule-plain ${name})
 endfunction()
 
 # joule_executable(NAME SOURCES... [LINK libs...]): a plain C++ program.
@@ -61,6 +65,7 @@ function(joule_executable name)
   target_include_directories(${name} PRIVATE ${JOULE_INCLUDES})
   target_compile_options(${name} PRIVATE ${JOULE_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  add_dependencies(joule-plain ${name})
 endfunction()
 
 # joule_unit_test(NAME SOURCES... [LINK libs...]): a GoogleTest program under build/test/unit, which lit runs.
