@@ -8,7 +8,7 @@ import tree
 # The longest matching folder decides; what it lists may be included, besides itself and what is not ours.
 MAY_SEE = {
     "dialects": ["dialects"],
-    "passes": ["dialects", "passes", "lib/Reference/Kernels"],
+    "passes": ["dialects", "passes", "lib/Reference/Evaluate", "lib/Reference/Kernels"],
     "include/joule": ["joule"],
     "lib/Artifact": ["joule"],
     "lib/Compiler": ["joule", "dialects", "passes", "lib"],
@@ -17,8 +17,10 @@ MAY_SEE = {
     "lib/Error": ["joule"],
     "lib/Import": ["joule", "dialects/Onnx", "dialects/Nn"],
     "lib/Reference/Kernels": ["joule"],
-    "lib/Reference/Interpreter": ["joule", "dialects", "lib/Reference/Kernels"],
-    "lib/Runtime": ["joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/VirtualGpu/DriverApi.h", "lib/VirtualGpu/VirtualGpuApi.h"],
+    "lib/Reference/Evaluate": ["joule", "dialects", "lib/Reference/Kernels"],
+    "lib/Reference/Interpreter": ["joule", "dialects", "lib/Reference/Evaluate", "lib/Reference/Kernels"],
+    "lib/Runtime": ["joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/VirtualGpu/DriverApi.h",
+                    "lib/VirtualGpu/VirtualGpuApi.h"],
     "lib/Tensor": ["joule"],
     "lib/Tuner": ["joule", "dialects/Device", "dialects/Tile", "lib/Energy"],
     "lib/VirtualGpu": ["lib/Energy"],
