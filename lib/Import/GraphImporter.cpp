@@ -19,7 +19,7 @@ using ::onnx::TypeProto;
 namespace {
 
 // What inlined functions may grow a model to: a file of a few lines can ask for 2^60 nodes.
-constexpr int64_t maxNodes = 4'000'000;
+constexpr int64_t maxNodes = 500'000;
 
 /// The names that are visible at one place: those of a graph and of all around it.
 struct Scope {

@@ -207,6 +207,19 @@ Value Node::broadcast(Value value, ArrayRef<Index> from, ArrayRef<Index> to) {
                         llvm::to_vector(llvm::seq<int64_t>(int64_t(to.size()) - int64_t(from.size()), to.size())));
 }
 
+FailureOr<Value> Node::broadcastInput(int64_t number, ArrayRef<Index> to) {
+  Tensor &from = input(number);
+  bool fits = from.rank() <= int64_t(to.size());
+  for (int64_t dim = 0; fits && dim < from.rank(); ++dim) {
+    auto size = from.knownSize(dim), wanted = IndexMath::known(to[to.size() - from.rank() + dim]);
+    fits = !size || *size == 1 || !wanted || *size == *wanted;
+  }
+  if (!fits)
+    return error() << "cannot repeat input " << number << " of shape " << shapeText(from.sizes) << " to "
+                   << shapeText(to);
+  return broadcast(value(number), from.sizes, to);
+}
+
 Value Node::broadcastInDim(Value value, ArrayRef<Index> from, ArrayRef<Index> to, ArrayRef<int64_t> dims) {
   bool same = from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
                 return math.same(std::get<0>(pair), std::get<1>(pair));

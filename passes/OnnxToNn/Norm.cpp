@@ -20,7 +20,56 @@ LogicalResult wantVectors(Node &node, int64_t first, int64_t last) {
   return success();
 }
 
+/// The mean of `value`, of sizes `from`, along `axes`, which stay with size 1.
+Value meanOf(Node &node, Value value, ArrayRef<Index> from, ArrayRef<int64_t> axes, ArrayRef<Index> kept, int dataType) {
+  Sizes left;
+  Index count = node.math.constant(1);
+  for (auto [dim, size] : llvm::enumerate(from)) {
+    if (llvm::is_contained(axes, int64_t(dim)))
+      count = node.math.mul(node.loc, count, size);
+    else
+      left.push_back(size);
+  }
+  Maths maths(node, left, dataType);
+  Value counts = node.broadcast(node.indexScalar(count, dataType), {}, left);
+  return node.reshape(maths.div(node.reduce(nn::Combiner::Sum, value, axes), counts), left, kept);
+}
+
 //===- Batch ---------------------------------------------------------------------------------------------------------
+
+/// With the batch's own statistics, which join the running ones.
+LogicalResult normalizeByBatch(Node &node) {
+  Tensor &x = node.input(0);
+  for (int64_t input = 1; input < 5; ++input)
+    if (failed(node.wantFloat(input)) || failed(node.requireEqual(node.input(input).sizes[0], x.sizes[1], "has parameters for")))
+      return failure();
+  SmallVector<int64_t> axes;
+  Sizes channels = {x.sizes[1]}, kept(x.rank(), node.math.constant(1));
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (dim != 1)
+      axes.push_back(dim);
+  kept[1] = x.sizes[1];
+  int computed = x.dataType == Double ? int(Double) : int(Float);
+  Maths whole(node, x.sizes, computed), vectors(node, channels, computed);
+  auto vector = [&](int64_t input) { return node.convert(node.value(input), node.input(input).dataType, computed); };
+  auto spread = [&](Value value) { return node.broadcastInDim(value, channels, x.sizes, {1}); };
+  Value wide = node.convert(node.value(0), x.dataType, computed);
+  Value mean = node.reshape(meanOf(node, wide, x.sizes, axes, kept, computed), kept, channels);
+  Value apart = whole.sub(wide, spread(mean));
+  Value variance = node.reshape(meanOf(node, whole.mul(apart, apart), x.sizes, axes, kept, computed), kept, channels);
+  Value deviation = vectors.sqrt(vectors.add(variance, vectors.constant(node.real("epsilon", 1e-5))));
+  Value factor = vectors.div(vector(1), deviation);
+  Value y = whole.add(whole.mul(apart, spread(factor)), spread(vector(2)));
+  double momentum = node.real("momentum", 0.9f);
+  auto running = [&](int64_t input, Value fresh) {
+    Value joined = vectors.add(vectors.mul(vector(input), vectors.constant(momentum)),
+                               vectors.mul(fresh, vectors.constant(1 - momentum)));
+    int dataType = node.input(input).dataType;
+    return node.tensor(node.convert(joined, computed, dataType), channels, dataType);
+  };
+  return node.yield({node.tensor(node.convert(y, computed, x.dataType), x.sizes, x.dataType), running(3, mean),
+                     running(4, variance)});
+}
 
 /// With the statistics given: (x - mean) / sqrt(variance + epsilon) * scale + bias, the vectors' part first, so that
 /// it folds where they are constant.
@@ -28,9 +77,10 @@ LogicalResult translateBatchNormalization(Node &node) {
   Tensor &x = node.input(0);
   if (failed(node.wantFloat(0)) || failed(node.wantRank(0, 1)) || failed(wantVectors(node, 1, 4)))
     return failure();
-  bool training = node.version() >= 14 ? node.flag("training_mode") : node.version() == 1 && !node.flag("is_test");
-  if (training || (node.version() < 9 && node.integer("spatial", 1) == 0))
-    return node.error() << "computes statistics of the batch, which is not supported";
+  if (node.version() < 9 && node.integer("spatial", 1) == 0)
+    return node.error() << "keeps statistics per place, which is not supported";
+  if (node.version() >= 14 && node.flag("training_mode"))
+    return normalizeByBatch(node);
   Tensor &scale = node.input(1);
   int vectorType = node.input(4).dataType;
   Maths vectors(node, scale.sizes, vectorType);
@@ -54,25 +104,44 @@ Value normalize(Node &node, Value value, ArrayRef<int64_t> axes, double epsilon,
                                               rms ? node.builder.getUnitAttr() : UnitAttr());
 }
 
-/// Normalises over `axis` and all behind it, in f32 where `stash_type` says so, then scales and shifts.
+/// Normalises over `axis` and all behind it, in f32 where `stash_type` says so, then scales and shifts. The mean and
+/// the inverse deviation are results, too, where they are asked for.
 template <bool rms> LogicalResult translateLayerNormalization(Node &node) {
   Tensor &x = node.input(0);
   FailureOr<int64_t> axis = node.axis("axis", -1, x.rank());
-  if (failed(axis) || failed(node.wantFloat(0)))
+  if (failed(axis) || failed(node.wantFloat(0)) || failed(node.wantFloat(1)))
     return failure();
-  if (node.wants(1) || node.wants(2))
-    return node.error() << "gives mean or deviation as results, which is not supported";
   int computed = node.integer("stash_type", Float) == Float && x.dataType != Double ? Float : x.dataType;
-  Value wide = node.convert(node.value(0), x.dataType, computed);
-  Value normal = normalize(node, wide, llvm::to_vector(llvm::seq<int64_t>(*axis, x.rank())),
-                           node.real("epsilon", 1e-5), rms);
   int resultType = node.input(1).dataType;
+  double epsilon = node.real("epsilon", 1e-5);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(*axis, x.rank()));
+  Value wide = node.convert(node.value(0), x.dataType, computed);
+  Value normal = normalize(node, wide, axes, epsilon, rms);
+  FailureOr<Value> scale = node.broadcastInput(1, x.sizes);
+  if (failed(scale))
+    return failure();
   Maths maths(node, x.sizes, resultType);
-  Value result = node.convert(normal, computed, resultType);
-  result = maths.mul(result, node.broadcast(node.value(1), node.input(1).sizes, x.sizes));
-  if (!rms && node.has(2))
-    result = maths.add(result, node.broadcast(node.value(2), node.input(2).sizes, x.sizes));
-  return node.yield(result, x.sizes, resultType);
+  Value result = maths.mul(node.convert(normal, computed, resultType), *scale);
+  if (!rms && node.has(2)) {
+    FailureOr<Value> bias = node.broadcastInput(2, x.sizes);
+    if (failed(bias) || failed(node.wantSameElement(1, 2)))
+      return failure();
+    result = maths.add(result, *bias);
+  }
+  SmallVector<Tensor> results = {node.tensor(result, x.sizes, resultType)};
+  if (node.wants(1) || node.wants(2)) {
+    Sizes kept = x.sizes;
+    for (int64_t dim : axes)
+      kept[dim] = node.math.constant(1);
+    Maths whole(node, x.sizes, computed), rows(node, kept, computed);
+    Value mean = meanOf(node, wide, x.sizes, axes, kept, computed);
+    Value apart = whole.sub(wide, node.broadcast(mean, kept, x.sizes));
+    Value variance = meanOf(node, whole.mul(apart, apart), x.sizes, axes, kept, computed);
+    Value deviation = rows.sqrt(rows.add(variance, rows.constant(epsilon)));
+    results.push_back(node.tensor(mean, kept, computed));
+    results.push_back(node.tensor(rows.div(rows.constant(1), deviation), kept, computed));
+  }
+  return node.yield(results);
 }
 
 LogicalResult translateInstanceNormalization(Node &node) {

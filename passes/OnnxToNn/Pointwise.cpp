@@ -414,6 +414,19 @@ bool isSmallFloat(int dataType) {
   return (dataType >= Float8E4M3FN && dataType <= Float8E5M2FNUZ) || dataType == Float4E2M1 || dataType == Float8E8M0;
 }
 
+/// `value`, of f32, rounded to a power of two: up, down or to the nearest. Signs are dropped, NaN and infinity stay NaN.
+Value roundToPowerOfTwo(Node &node, Value value, ArrayRef<Index> sizes, StringRef mode) {
+  Maths bits(node, sizes, Int32), floats(node, sizes, Float);
+  RankedTensorType integers = node.type(sizes, bits.element);
+  Value pattern = node.builder.create<joule::nn::BitcastOp>(integers, value);
+  int64_t exponents = 0x7f800000, step = mode == "up" ? 0x7fffff : mode == "nearest" ? 0x400000 : 0;
+  Value special = bits.equal(node.builder.create<arith::AndIOp>(pattern, bits.constant(exponents)), bits.constant(exponents));
+  Value magnitude = node.builder.create<arith::AndIOp>(pattern, bits.constant(0x7fffffff));
+  Value stepped = node.builder.create<arith::AndIOp>(bits.add(magnitude, bits.constant(step)), bits.constant(exponents));
+  Value rounded = node.builder.create<joule::nn::BitcastOp>(node.type(sizes, floats.element), stepped);
+  return floats.select(special, floats.constant(NAN), rounded);
+}
+
 LogicalResult castTo(Node &node, int dataType) {
   Tensor &x = node.input(0);
   Type element = nnElementType(node.builder.getContext(), dataType);
@@ -426,6 +439,13 @@ LogicalResult castTo(Node &node, int dataType) {
   bool saturate = isSmallFloat(dataType) && node.flag("saturate", true);
   Value value = node.value(0);
   int from = x.dataType;
+  if (dataType == Float8E8M0 && x.isFloat()) {
+    StringRef mode = node.string("round_mode", "up");
+    if (mode != "up" && mode != "down" && mode != "nearest")
+      return node.error() << "has round_mode '" << mode << "', which ONNX does not define";
+    value = roundToPowerOfTwo(node, node.convert(value, from, Float), x.sizes, mode);
+    from = Float;
+  }
   // Where a float does not fit an integer below a byte, its low bits stay.
   if (x.isFloat() && element.isSignlessInteger() && joule::storageBits(dataType) < 8) {
     value = node.convert(value, from, Int32);
@@ -454,11 +474,14 @@ LogicalResult translateBitCast(Node &node) {
   int to = int(node.integer("to", 0));
   Type element = nnElementType(node.builder.getContext(), to);
   if (!element || joule::storageBits(to) == 0 || joule::storageBits(to) != joule::storageBits(x.dataType) ||
-      !element.isIntOrFloat() || !x.element.isIntOrFloat() || to == Bool || x.isBool())
+      !element.isIntOrFloat() || !x.element.isIntOrFloat() || to == Bool)
     return node.error() << "reads " << joule::dataTypeName(x.dataType) << " as " << joule::dataTypeName(to)
                         << ", which is not supported";
   Value value = node.value(0);
-  if (element != x.element)
+  // A bool is a byte of 0 or 1.
+  int from = x.isBool() ? int(UInt8) : x.dataType;
+  value = node.convert(value, x.dataType, from);
+  if (element != getElementTypeOrSelf(value))
     value = node.builder.create<joule::nn::BitcastOp>(node.type(x.sizes, element), value);
   return node.yield(value, x.sizes, to);
 }

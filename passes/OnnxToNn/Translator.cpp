@@ -201,7 +201,30 @@ LogicalResult Translator::translateNode(onnx::NodeOp op) {
   for (int64_t input = 0; input < row->leastInputs; ++input)
     if (!node.has(input))
       return node.error() << "lacks input " << input;
-  return row->translate(node);
+  return translateWithRow(node, *row);
+}
+
+LogicalResult Translator::translateWithRow(Node &node, const Row &row) {
+  Block &block = *builder.getInsertionBlock();
+  Operation *last = block.empty() ? nullptr : &block.back();
+  return failed(row.translate(node)) ? failure() : verifyOpsAfter(node, block, last);
+}
+
+/// A net under the translations: what they ought to have checked, and did not, is still said at the node.
+LogicalResult Translator::verifyOpsAfter(Node &node, Block &block, Operation *last) {
+  std::string complaint;
+  {
+    ScopedDiagnosticHandler handler(builder.getContext(), [&](Diagnostic &diagnostic) {
+      complaint = diagnostic.str();
+      return success();
+    });
+    auto op = last ? std::next(last->getIterator()) : block.begin();
+    while (op != block.end() && succeeded(op->getName().verifyInvariants(&*op)))
+      ++op;
+    if (op == block.end())
+      return success();
+  }
+  return node.error() << "has operands that do not fit together: " << complaint;
 }
 
 //===- Values --------------------------------------------------------------------------------------------------------

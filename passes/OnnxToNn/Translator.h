@@ -149,6 +149,8 @@ public:
   FailureOr<Sizes> broadcastSizes(llvm::ArrayRef<Tensor *> tensors);
   /// `value` of sizes `from` repeated to `to`, dimensions aligned at the end.
   Value broadcast(Value value, llvm::ArrayRef<Index> from, llvm::ArrayRef<Index> to);
+  /// The value of `input` repeated to `to`, dimensions aligned at the end; an error where it does not fit.
+  FailureOr<Value> broadcastInput(int64_t input, llvm::ArrayRef<Index> to);
   /// `value` whose dimension `d` runs along dimension `dims[d]` of `to`.
   Value broadcastInDim(Value value, llvm::ArrayRef<Index> from, llvm::ArrayRef<Index> to,
                        llvm::ArrayRef<int64_t> dims);
@@ -234,6 +236,8 @@ private:
   FailureOr<SmallVector<Tensor *>> translateNodes(mlir::Block &block);
   Tensor constantTensor(onnx::ConstantOp op);
   LogicalResult translateNode(onnx::NodeOp op);
+  LogicalResult translateWithRow(Node &node, const Row &row);
+  LogicalResult verifyOpsAfter(Node &node, mlir::Block &block, mlir::Operation *last);
   Value symbol(llvm::StringRef name);
   Value fromElements(Location loc, const Tensor &tensor);
   bool isVisible(Value value);

@@ -25,7 +25,9 @@ void bindInputs(ModuleOp module, StringRef folder) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   for (unsigned number = 0; number < main.getNumArguments(); ++number) {
     auto type = dyn_cast<RankedTensorType>(main.getArgument(number).getType());
-    if (!type || !type.hasStaticShape() || type.getRank() > 1 || !isa<IntegerType>(type.getElementType()))
+    auto name = main.getArgAttrOfType<StringAttr>(number, "onnx.name");
+    bool isList = type && type.hasStaticShape() && type.getRank() <= 1;
+    if (!isList || (!isa<IntegerType>(type.getElementType()) && name != "scales" && name != "roi"))
       continue;
     std::string path = (folder + "/test_data_set_0/input_" + Twine(number) + ".pb").str();
     auto file = llvm::MemoryBuffer::getFile(path);
