@@ -21,7 +21,8 @@ defvar Sizes = Variadic<Index>;
 
 //===- Values from outside -------------------------------------------------------------------------------------------
 
-def Nn_SymbolOp : Nn_Op<"symbol", [Pure]> {
+// Not Pure: the sizes of the function's arguments are found through it even where nothing else reads it.
+def Nn_SymbolOp : Nn_Op<"symbol"> {
   let summary = "Name a size that only a run knows";
   let description = [{
     The size that the run binds to `name`. Stands at a function's entry, once per name. Equal names are equal sizes.

@@ -43,7 +43,10 @@ LogicalResult verifyValue(Operation *op, Value value) {
   return success();
 }
 
-LogicalResult verifySignature(func::FuncOp function) { // 4
+LogicalResult verifySignature(func::FuncOp function) { // 2, 4
+  for (BlockArgument argument : function.getArguments())
+    if (isa<RankedTensorType>(argument.getType()) && failed(nn::sizesOf(argument)))
+      return function.emitError() << "internal: nothing tells the sizes of argument " << argument.getArgNumber();
   for (unsigned number = 0; number < function.getNumArguments(); ++number)
     if (!function.getArgAttr(number, "nn.name") || !function.getArgAttr(number, "nn.type"))
       return function.emitError() << "internal: argument " << number << " has no name or no type";
