@@ -9,17 +9,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace joule::vgpu {
 namespace {
 
+constexpr uint32_t deepestCall = 1024;
 constexpr int32_t budgetOfWarp = 8192, budgetOfGroup = 256;
 // Rounds in which all warps only yield, before another block gets a turn. Blocks of a cooperative grid are
 // expected to wait for each other.
 constexpr unsigned patience = 64, patienceOfCooperative = 1;
 
-uint8_t *allocateAligned(uint64_t bytes) {
-  return static_cast<uint8_t *>(aligned_alloc(64, (bytes + 127) & ~63ull));
+uint8_t *allocateAligned(uint64_t bytes, uint64_t alignment = 64) {
+  void *p = aligned_alloc(alignment, (bytes + 2 * alignment - 1) & ~(alignment - 1));
+  if (!p)
+    throw std::bad_alloc();
+  return static_cast<uint8_t *>(p);
 }
 
 void fillConstants(const Program &program, uint8_t *registers) {
@@ -67,7 +72,7 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
     : launch(launch), worker(worker), image(*launch.request.image) {
   const LaunchRequest &request = launch.request;
   sharedBytes = uint64_t(image.staticShared()) + request.dynamicShared;
-  shared = static_cast<uint8_t *>(aligned_alloc(1024, (sharedBytes + 2047) & ~1023ull));
+  shared = allocateAligned(sharedBytes, 1024);
   for (uint32_t i = 0; i < launch.warpsPerBlock; ++i) {
     auto warp = std::make_unique<WarpState>();
     Warp &w = warp->w;
@@ -393,6 +398,10 @@ bool BlockRunner::callFunction(WarpState &warp, int index) {
   Group group = warp.groups[index];
   const Op *op = warp.w.pc;
   const auto &site = *static_cast<const CallSite *>(op->data);
+  if (group.frame->depth >= deepestCall) {
+    fault(&warp.w, op, FaultKind::StackOverflow, 0, unsigned(__builtin_ctz(group.mask)));
+    return false;
+  }
   group.pc = op;
   warp.groups.erase(warp.groups.begin() + index);
   if (site.callee)
@@ -525,6 +534,8 @@ std::string describe(FaultKind kind, uint64_t address) {
     return "trap";
   case FaultKind::Assert:
     return "failed assertion";
+  case FaultKind::StackOverflow:
+    return "calls nested more than " + std::to_string(deepestCall) + " deep";
   case FaultKind::Deadlock:
     return "all threads wait for each other";
   default:

@@ -27,7 +27,6 @@ struct WorkerState {
   std::vector<Range> ranges;
   std::vector<BlockCount> blockCounts;
   MemoryCount memory = {};
-  unsigned index = 0;
 };
 
 /// The registers of one function's activation. Lanes that call together share it.

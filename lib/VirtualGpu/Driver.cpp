@@ -788,6 +788,8 @@ CUresult resultOf(FaultKind kind) {
   case FaultKind::Timeout:
   case FaultKind::Deadlock:
     return CUDA_ERROR_LAUNCH_TIMEOUT;
+  case FaultKind::OutOfResources:
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   case FaultKind::StackOverflow:
     return CUDA_ERROR_HARDWARE_STACK_ERROR;
   case FaultKind::Assert:

@@ -1,9 +1,9 @@
 // Blocks go to workers as they become free; a worker whose block only waits for others takes a further one.
 #include "lib/VirtualGpu/BlockRunner.h"
+#include "lib/VirtualGpu/WorkerPool.h"
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 namespace joule::vgpu {
 namespace {
@@ -13,8 +13,7 @@ constexpr size_t mostResident = 4096, usuallyResident = 64;
 
 class Worker {
 public:
-  Worker(LaunchState &launch, unsigned index) : launch(launch) {
-    state.index = index;
+  explicit Worker(LaunchState &launch) : launch(launch) {
     state.ranges.resize(launch.request.image->numRangeSlots() + 1, Range{0, 0});
     if (launch.request.count)
       state.blockCounts.resize(launch.request.image->numBlocks());
@@ -88,17 +87,18 @@ private:
 };
 
 void runWorkers(LaunchState &state, unsigned count) {
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned i = 0; i < count; ++i)
-    workers.push_back(std::make_unique<Worker>(state, i));
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < count; ++i)
-    threads.emplace_back([&, i] { workers[i]->run(); });
-  workers[0]->run();
-  for (std::thread &thread : threads)
-    thread.join();
+  std::vector<std::unique_ptr<Worker>> workers(count);
+  runOnPool(count, [&](unsigned i) {
+    try {
+      workers[i] = std::make_unique<Worker>(state);
+      workers[i]->run();
+    } catch (const std::exception &error) { // no memory left for another block
+      state.fail(FaultKind::OutOfResources, error.what());
+    }
+  });
   for (auto &worker : workers)
-    worker->collect(state.result.counters);
+    if (worker)
+      worker->collect(state.result.counters);
 }
 
 /// The words of global memory through which the blocks of a cooperative grid synchronise.

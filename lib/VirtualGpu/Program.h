@@ -75,7 +75,7 @@ enum class FaultKind : uint32_t {
   Trap,
   Deadlock,
   Timeout,
-  InvalidProgram,
+  OutOfResources,
   StackOverflow,
   Assert
 };

@@ -302,6 +302,12 @@ TEST(Traps, ABarrierThatIsNeverReachedIsADeadlock) {
             FaultKind::Deadlock);
 }
 
+TEST(Traps, EndlessRecursionIsFound) {
+  Device device(".version 8.3\n.target sm_80\n.address_size 64\n.func f() { call f; ret; }\n"
+                ".visible .entry k() { call f; ret; }\n");
+  EXPECT_EQ(device.launch("k", {}).fault, FaultKind::StackOverflow);
+}
+
 TEST(Barriers, NamedAndReducing) {
   auto out =
       lanesOf<uint32_t>("setp.lt.u32 %p, %lane, 7; bar.red.popc.u32 %d, 0, %p; bar.red.or.pred %q, 1, %p;\n"
