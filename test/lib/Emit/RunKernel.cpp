@@ -18,6 +18,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <cmath>
+#include <random>
 
 using namespace mlir;
 
@@ -245,6 +246,44 @@ KernelRun runReference(const std::string &text, const std::vector<Buffer> &input
   if (failed(results))
     return {session.error, {}};
   return {"", std::vector<Buffer>(results->begin(), results->end())};
+}
+
+namespace {
+
+Buffer randomBuffer(ElementType type, const reference::Shape &shape, std::mt19937 &random) {
+  std::vector<double> floats;
+  std::vector<int64_t> integers;
+  for (int64_t i = 0; i < reference::countOf(shape); ++i) {
+    int64_t number = random() % 64;
+    floats.push_back((number - 32) / 8.0);
+    integers.push_back(type == ElementType::Bool ? number % 2 : number % 8 - 4);
+  }
+  return reference::isFloat(type) ? reference::makeFloats(type, shape, floats)
+                                  : reference::makeIntegers(type, shape, integers);
+}
+
+} // namespace
+
+std::vector<Buffer> makeInputs(const std::string &text,
+                               const std::vector<std::pair<std::string, int64_t>> &symbols) {
+  Session session;
+  OwningOpRef<ModuleOp> module = session.parse(text);
+  if (!module)
+    return {};
+  auto function = module->lookupSymbol<func::FuncOp>("main");
+  std::mt19937 random(5);
+  std::vector<Buffer> inputs;
+  for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    auto dims = function.getArgAttrOfType<ArrayAttr>(number, "nn.dims");
+    reference::Shape shape = tensor.getShape().vec();
+    for (auto [dim, size] : llvm::enumerate(shape))
+      for (auto &[name, value] : symbols)
+        if (ShapedType::isDynamic(size) && cast<StringAttr>(dims[dim]).getValue() == name)
+          size = value;
+    inputs.push_back(randomBuffer(elementTypeOf(tensor.getElementType()), shape, random));
+  }
+  return inputs;
 }
 
 namespace {
