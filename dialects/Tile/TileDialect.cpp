@@ -2,6 +2,7 @@
 #include "dialects/Tile/TileDialect.h"
 
 #include "dialects/Nn/NnDialect.h"
+#include "dialects/Nn/SmallFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -75,4 +76,61 @@ Type joule::tile::BufferType::parse(AsmParser &parser) {
 
 void joule::tile::BufferType::print(AsmPrinter &printer) const {
   printer << "<" << getElement() << (getShared() ? ", shared>" : ">");
+}
+
+// A schedule prints as `<family = "map", threads = 256, block = [64, 64], thread = [4], index_bits = 64>`; all but the
+// first two may be absent.
+
+Attribute joule::tile::ScheduleAttr::parse(AsmParser &parser, Type) {
+  std::string family;
+  int64_t threads = 0, indexBits = 32;
+  SmallVector<int64_t> block, thread;
+  auto parseList = [&](SmallVector<int64_t> &list) {
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                          [&] { return parser.parseInteger(list.emplace_back()); });
+  };
+  auto parseOption = [&]() -> ParseResult {
+    StringRef name;
+    llvm::SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (name == "block")
+      return parseList(block);
+    if (name == "thread")
+      return parseList(thread);
+    if (name == "index_bits")
+      return parser.parseInteger(indexBits);
+    return parser.emitError(loc) << "a schedule has no '" << name << "'";
+  };
+  if (parser.parseLess() || parser.parseKeyword("family") || parser.parseEqual() || parser.parseString(&family) ||
+      parser.parseComma() || parser.parseKeyword("threads") || parser.parseEqual() || parser.parseInteger(threads))
+    return {};
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseOption())
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), family, threads, block, thread, indexBits);
+}
+
+void joule::tile::ScheduleAttr::print(AsmPrinter &printer) const {
+  printer << "<family = \"" << getFamily() << "\", threads = " << getThreads();
+  auto printList = [&](StringRef name, ArrayRef<int64_t> list) {
+    if (list.empty())
+      return;
+    printer << ", " << name << " = [";
+    llvm::interleaveComma(list, printer);
+    printer << "]";
+  };
+  printList("block", getBlock());
+  printList("thread", getThread());
+  if (getIndexBits() != 32)
+    printer << ", index_bits = " << getIndexBits();
+  printer << ">";
+}
+
+unsigned joule::tile::bitsInMemory(Type type) {
+  if (type.isInteger(1))
+    return 8;
+  return nn::isSmallFloat(type) ? nn::bitsTypeOf(type).getWidth() : type.getIntOrFloatBitWidth();
 }

@@ -21,3 +21,10 @@
 
 #define GET_OP_CLASSES
 #include "dialects/Tile/TileOps.h.inc"
+
+namespace joule::tile {
+
+/// The bits that an element of `type` takes in a buffer. A boolean takes a byte.
+unsigned bitsInMemory(mlir::Type type);
+
+} // namespace joule::tile

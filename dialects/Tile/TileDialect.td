@@ -34,10 +34,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let parameters = (ins StringRefParameter<"family">:$family, "int64_t":$threads,
                    OptionalArrayRefParameter<"int64_t">:$block, OptionalArrayRefParameter<"int64_t">:$thread,
                    DefaultValuedParameter<"int64_t", "32">:$index_bits);
-  let assemblyFormat = [{
-    `<` `family` `=` $family `,` `threads` `=` $threads (`,` `block` `=` `[` $block^ `]`)?
-    (`,` `thread` `=` `[` $thread^ `]`)? (`,` `index_bits` `=` $index_bits^)? `>`
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 //===- Types ---------------------------------------------------------------------------------------------------------

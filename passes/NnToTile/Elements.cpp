@@ -156,7 +156,7 @@ SmallVector<Value> KernelElements::coordinates(Value tensor, Value position) {
     if (dim != outermost)
       rest = code.div(rest, sizes[dim]);
   }
-  positions[positionKey(tensor, indices)] = position;
+  relate(tensor, indices, position);
   return indices;
 }
 

@@ -33,6 +33,11 @@ public:
   /// The kernel's argument for one of the old body.
   mlir::Value argument(mlir::BlockArgument old) { return newBody.getArgument(old.getArgNumber()); }
 
+  /// Says that `position` of `tensor` is at `indices`, so that it need not be computed from them.
+  void relate(mlir::Value tensor, mlir::ValueRange indices, mlir::Value position) {
+    positions[positionKey(tensor, indices)] = position;
+  }
+
   /// From now on `element(tensor, …)` reads what a kernel emitter holds, such as a tile in registers, through
   /// `read` instead of the tensor's definition.
   using Reader = std::function<mlir::Value(mlir::ValueRange indices)>;

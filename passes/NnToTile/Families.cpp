@@ -19,14 +19,18 @@ static bool haveSameSizes(Value a, Value b) {
   return succeeded(sizesOfA) && succeeded(sizesOfB) && *sizesOfA == *sizesOfB;
 }
 
-void KernelWriter::storeResults(ValueRange indices, Value position) {
-  // All loads stand before all stores: a result may share its memory with an operand of the same index.
+SmallVector<Value> KernelWriter::computeResults(ValueRange indices, Value position) {
   SmallVector<Value> values;
   for (Value result : results) {
-    bool sameShape = haveSameSizes(result, results.front());
-    values.push_back(elements.element(result, sameShape ? SmallVector<Value>(indices)
-                                                        : elements.coordinates(result, position)));
+    SmallVector<Value> at(indices);
+    if (!haveSameSizes(result, results.front()))
+      at = elements.coordinates(result, position);
+    values.push_back(elements.element(result, at));
   }
+  return values;
+}
+
+void KernelWriter::storeResults(ValueRange values, Value position) {
   for (auto [value, buffer] : llvm::zip(values, buffers))
     builder.create<tile::StoreOp>(loc, value, buffer, position);
 }

@@ -3,6 +3,8 @@
 #include "dialects/Tile/TileDialect.h"
 #include "passes/Tile/Passes.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 namespace joule {
 #define GEN_PASS_DEF_CHOOSEDEFAULTSCHEDULE
 #include "passes/Tile/Passes.h.inc"
@@ -36,14 +38,42 @@ StringRef familyOf(tile::KernelOp kernel) {
   return "map";
 }
 
+bool isPointwiseOrConstant(Operation &op) {
+  return nn::isPointwise(&op) ||
+         isa<nn::ConstantOp, nn::CastOp, nn::BitcastOp, nn::BroadcastOp, nn::YieldOp>(op);
+}
+
+/// How many consecutive elements a thread of a `map` computes: as many as one wide access holds, where that neither
+/// repeats costly code nor leaves too few blocks to fill a GPU.
+int64_t elementsPerThread(tile::KernelOp kernel, int64_t threads) {
+  Block &body = kernel.getBody().front();
+  if (!llvm::all_of(body, isPointwiseOrConstant) || body.getTerminator()->getNumOperands() == 0)
+    return 1;
+  const int64_t widestAccess = 16, mostFunctions = 16, enoughBlocks = 256;
+  auto result = cast<RankedTensorType>(body.getTerminator()->getOperand(0).getType());
+  int64_t bytes = 1;
+  for (Type type : body.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes = std::max<int64_t>(bytes, tile::bitsInMemory(tensor.getElementType()) / 8);
+  int64_t functions = llvm::count_if(body, [](Operation &op) { return isa<math::MathDialect>(op.getDialect()); });
+  int64_t count = widestAccess / bytes;
+  auto isTooMuch = [&] {
+    return count * functions > mostFunctions ||
+           (result.hasStaticShape() && result.getNumElements() < enoughBlocks * threads * count);
+  };
+  while (count > 1 && isTooMuch())
+    count /= 2;
+  return count;
+}
+
 struct ChooseDefaultSchedule : joule::impl::ChooseDefaultScheduleBase<ChooseDefaultSchedule> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
       if (kernel.getSchedule())
         continue;
-      const int64_t threads = 256, perThread = 1;
+      const int64_t threads = 256;
       kernel.setScheduleAttr(tile::ScheduleAttr::get(&getContext(), familyOf(kernel), threads, /*block=*/{},
-                                                     /*thread=*/{perThread}, indexBitsOf(kernel)));
+                                                     elementsPerThread(kernel, threads), indexBitsOf(kernel)));
     }
   }
 };

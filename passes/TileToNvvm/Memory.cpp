@@ -10,10 +10,6 @@ using namespace joule;
 
 namespace {
 
-unsigned widthOf(Type type) {
-  return nn::isSmallFloat(type) ? nn::bitsTypeOf(type).getWidth() : type.getIntOrFloatBitWidth();
-}
-
 /// How an element lies in memory: its own type, or the integer that holds its bits.
 Type storedType(Type element) {
   if (element.isInteger(1))
@@ -47,8 +43,8 @@ struct Access {
   }
 
   // A packed element: its byte, and how far it is shifted there.
-  unsigned width() { return widthOf(element); }
-  bool isPacked() { return width() < 8 && !element.isInteger(1); }
+  unsigned width() { return tile::bitsInMemory(element); }
+  bool isPacked() { return width() < 8; }
   Value byteAddress() {
     unsigned perByteLog2 = llvm::Log2_32(8 / width());
     return address(byte(),
@@ -105,8 +101,6 @@ struct Access {
 };
 
 } // namespace
-
-unsigned joule::bitsInMemory(Type element) { return widthOf(storedType(element)); }
 
 void joule::lowerAccesses(Operation *function, const IRMapping &pointers) {
   function->walk([&](tile::LoadOp load) {

@@ -5,9 +5,6 @@
 
 namespace joule {
 
-/// The bits that an element takes in memory.
-unsigned bitsInMemory(mlir::Type element);
-
 /// Replaces every `tile.load` and `tile.store` under `function`, whose buffers have become pointers.
 void lowerAccesses(mlir::Operation *function, const mlir::IRMapping &pointers);
 

@@ -14,7 +14,7 @@ const unsigned sharedMemory = NVVM::NVVMMemorySpace::kSharedMemorySpace;
 const int64_t alignment = 128, mostDeclared = 48 * 1024;
 
 int64_t bytesOf(tile::AllocOp alloc) {
-  int64_t bits = bitsInMemory(cast<tile::BufferType>(alloc.getType()).getElement());
+  int64_t bits = tile::bitsInMemory(cast<tile::BufferType>(alloc.getType()).getElement());
   return llvm::divideCeil(alloc.getCount() * bits, 8);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace joule::test {
 namespace {
 
@@ -298,6 +300,63 @@ const Case pointwise[] = {
       return %d : tensor<40xf32> })", 1e-5, 1e-7},
 };
 INSTANTIATE_TEST_SUITE_P(pointwise, Kernel, testing::ValuesIn(pointwise), nameOf);
+
+/// The same under schedules other than the default.
+void expectUnder(const std::string &schedule, const char *function, int64_t n) {
+  std::vector<Buffer> inputs = makeInputs(function, {{"n", n}});
+  EXPECT_EQ(compare(function, inputs, 1e-6, 1e-6, schedule), "") << schedule << " n = " << n;
+}
+
+TEST(Schedules, several_elements_per_thread) {
+  const char *add = R"((%x: tensor<?xf32> {nn.dims = ["n"]}, %y: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
+    %n = nn.symbol "n"
+    %z = arith.addf %x, %y : tensor<?xf32>
+    return %z : tensor<?xf32> })";
+  const char *bias = R"((%x: tensor<?x12xf16> {nn.dims = ["n", ""]}, %b: tensor<12xf16>) -> (tensor<?x12xf16>, tensor<?x12xi1>) {
+    %n = nn.symbol "n"
+    %bb = nn.broadcast %b sizes(%n) dimensions = [1] : (tensor<12xf16>) -> tensor<?x12xf16>
+    %z = arith.addf %x, %bb : tensor<?x12xf16>
+    %c = arith.cmpf olt, %z, %x : tensor<?x12xf16>
+    return %z, %c : tensor<?x12xf16>, tensor<?x12xi1> })";
+  const char *transpose = R"((%x: tensor<?x5xf32> {nn.dims = ["n", ""]}) -> tensor<5x?xf32> {
+    %n = nn.symbol "n"
+    %t = nn.transpose %x permutation = [1, 0] : (tensor<?x5xf32>) -> tensor<5x?xf32>
+    return %t : tensor<5x?xf32> })";
+  for (const char *schedule : {"#tile.schedule<family = \"map\", threads = 32, thread = [4]>",
+                               "#tile.schedule<family = \"map\", threads = 64, thread = [8], index_bits = 64>",
+                               "#tile.schedule<family = \"map\", threads = 128, thread = [3]>"})
+    for (const char *function : {add, bias, transpose})
+      for (int64_t n : {0, 1, 7, 130})
+        expectUnder(schedule, function, n);
+}
+
+/// Every bit pattern of a small float, and floats around each of them.
+TEST(SmallFloats, convert_as_the_reference_does) {
+  std::vector<double> values = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-30, 448, 464, 465, 480, 57344, 61440, 65536,
+                                240, 248, 249, 6, 5, 7, 0.25, 0.75, 0.2499};
+  for (int exponent = -20; exponent < 18; ++exponent)
+    for (int fraction = 0; fraction < 64; ++fraction)
+      values.push_back((fraction % 2 ? -1 : 1) * std::ldexp(1 + fraction / 64.0, exponent));
+  std::string count = std::to_string(values.size());
+  Buffer input = reference::makeFloats(ElementType::Float32, {static_cast<int64_t>(values.size())}, values);
+  for (std::string type : {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "!nn.f4e2m1"})
+    for (std::string saturate : {"", "saturate"}) {
+      if (type == "!nn.f4e2m1")
+        input.bytes.mutableData()[4 * 4 + 2] = 0; // It has no NaN, so that none is asked for.
+      std::string wide = "tensor<" + count + "xf32>", narrow = "tensor<" + count + "x" + type + ">";
+      std::string function = "(%x: " + wide + ") -> " + wide + " {\n  %a = nn.cast %x " + saturate + " : (" + wide +
+                             ") -> " + narrow + "\n  %b = nn.cast %a : (" + narrow + ") -> " + wide +
+                             "\n  return %b : " + wide + " }";
+      EXPECT_EQ(compare(function, {input}), "") << type << saturate;
+    }
+}
+
+TEST(SmallTypes, are_packed) {
+  for (std::string text : {"(%x: tensor<7xi4>) -> tensor<7xi4> {\n  %z = nn.concat %x axis = 0 : (tensor<7xi4>) -> tensor<7xi4>\n  return %z : tensor<7xi4> }",
+                           "(%x: tensor<7xi4>) -> tensor<7xi8> {\n  %z = nn.cast %x : (tensor<7xi4>) -> tensor<7xi8>\n  return %z : tensor<7xi8> }",
+                           "(%x: tensor<9xi8>) -> tensor<9xi2> {\n  %z = nn.cast %x saturate : (tensor<9xi8>) -> tensor<9xi2>\n  return %z : tensor<9xi2> }"})
+    EXPECT_EQ(compare(text, makeInputs(text)), "") << text;
+}
 
 } // namespace
 } // namespace joule::test

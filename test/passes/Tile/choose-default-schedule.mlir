@@ -30,3 +30,21 @@ tile.kernel @huge nodes = ["n"] body {
 ^bb0(%x: tensor<65536x65536xi8>):
   nn.yield %x : tensor<65536x65536xi8>
 }
+
+// Where there is enough to do, a thread takes what one wide access holds.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK-SAME:    thread = [8]
+tile.kernel @wide nodes = ["n"] body {
+^bb0(%x: tensor<4096x4096xf16>):
+  %y = arith.negf %x : tensor<4096x4096xf16>
+  nn.yield %y : tensor<4096x4096xf16>
+}
+
+// Rows that are summed take a thread each.
+// CHECK-LABEL: tile.kernel @sums
+// CHECK-SAME:    thread = [1]
+tile.kernel @sums nodes = ["n"] body {
+^bb0(%x: tensor<4096x4096xf16>):
+  %y = nn.reduce sum %x axes = [1] : (tensor<4096x4096xf16>) -> tensor<4096xf16>
+  nn.yield %y : tensor<4096xf16>
+}
