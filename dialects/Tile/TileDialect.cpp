@@ -51,10 +51,11 @@ static LogicalResult verifyGrid(joule::tile::KernelOp op) {
 }
 
 LogicalResult joule::tile::KernelOp::verify() {
-  if (getBlock() && (getBlock()->size() != 3 || llvm::any_of(*getBlock(), [](int64_t size) { return size < 1; }))) // C2
+  if (getBlock() &&
+      (getBlock()->size() != 3 || llvm::any_of(*getBlock(), [](int64_t size) { return size < 1; }))) // C2
     return emitOpError() << "has a block that is not three positive numbers";
   if (!getGrid().empty())
-    return verifyGrid(*this); // C3
+    return verifyGrid(*this);                                                        // C3
   return nn::verifyInputSizes(*this, getBody().getArgumentTypes(), getInputSizes()); // C1
 }
 
@@ -78,8 +79,8 @@ void joule::tile::BufferType::print(AsmPrinter &printer) const {
   printer << "<" << getElement() << (getShared() ? ", shared>" : ">");
 }
 
-// A schedule prints as `<family = "map", threads = 256, block = [64, 64], thread = [4], index_bits = 64>`; all but the
-// first two may be absent.
+// A schedule prints as `<family = "map", threads = 256, block = [64, 64], thread = [4], index_bits = 64>`;
+// all but the first two may be absent.
 
 Attribute joule::tile::ScheduleAttr::parse(AsmParser &parser, Type) {
   std::string family;
@@ -102,8 +103,9 @@ Attribute joule::tile::ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(indexBits);
     return parser.emitError(loc) << "a schedule has no '" << name << "'";
   };
-  if (parser.parseLess() || parser.parseKeyword("family") || parser.parseEqual() || parser.parseString(&family) ||
-      parser.parseComma() || parser.parseKeyword("threads") || parser.parseEqual() || parser.parseInteger(threads))
+  if (parser.parseLess() || parser.parseKeyword("family") || parser.parseEqual() ||
+      parser.parseString(&family) || parser.parseComma() || parser.parseKeyword("threads") ||
+      parser.parseEqual() || parser.parseInteger(threads))
     return {};
   while (succeeded(parser.parseOptionalComma()))
     if (parseOption())

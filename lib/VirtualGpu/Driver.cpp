@@ -71,9 +71,7 @@ struct ThreadLimit {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   const std::atomic<bool> *stop = nullptr;
 
-  bool isReached() const {
-    return (stop && *stop) || std::chrono::steady_clock::now() > deadline;
-  }
+  bool isReached() const { return (stop && *stop) || std::chrono::steady_clock::now() > deadline; }
 };
 thread_local ThreadLimit threadLimit;
 
@@ -1075,7 +1073,8 @@ void jouleVgpuLimitThread(double seconds, const std::atomic<bool> *stop) {
   threadLimit = {};
   threadLimit.stop = stop;
   if (seconds > 0)
-    threadLimit.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(seconds * 1e6));
+    threadLimit.deadline =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(seconds * 1e6));
 }
 const char *jouleVgpuInstructionSet() { return instructionSet(); }
 
@@ -1087,8 +1086,8 @@ void *findFunction(const std::string &name) {
       JOULE_DRIVER_FUNCTIONS(JOULE_DRIVER_ENTRY) JOULE_ENTRY(jouleVgpuIdentity)
           JOULE_ENTRY(jouleVgpuSetOptions) JOULE_ENTRY(jouleVgpuReadCounters)
               JOULE_ENTRY(jouleVgpuResetCounters) JOULE_ENTRY(jouleVgpuCounterName)
-                  JOULE_ENTRY(jouleVgpuLastError) JOULE_ENTRY(jouleVgpuInterrupt) JOULE_ENTRY(jouleVgpuLimitThread)
-                      JOULE_ENTRY(jouleVgpuInstructionSet)};
+                  JOULE_ENTRY(jouleVgpuLastError) JOULE_ENTRY(jouleVgpuInterrupt)
+                      JOULE_ENTRY(jouleVgpuLimitThread) JOULE_ENTRY(jouleVgpuInstructionSet)};
   auto it = table.find(name);
   return it == table.end() ? nullptr : it->second;
 }

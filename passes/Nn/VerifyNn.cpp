@@ -1,17 +1,18 @@
 // The contract of the nn level:
 //
 //   1. No op of another level is left: only nn, arith, math, scf, tensor and func.
-//   2. Every tensor is ranked, and its dynamic sizes are known as index values (nn::sizesOf). What control flow hands on is
+//   2. Every tensor is ranked, and its dynamic sizes are known as index values (nn::sizesOf). What control
+//   flow hands on is
 //      read through an nn.reshape that knows them.
 //   3. Integers are signless.
 //   4. The main function's arguments and results carry a name and an ONNX type.
 #include "passes/Nn/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinDialect.h"
 
 namespace joule {
 #define GEN_PASS_DEF_VERIFYNN
@@ -24,8 +25,8 @@ using namespace joule;
 namespace {
 
 LogicalResult verifyLevel(Operation *op) { // 1
-  if (isa_and_nonnull<nn::NnDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
-                      func::FuncDialect, BuiltinDialect>(op->getDialect()))
+  if (isa_and_nonnull<nn::NnDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      tensor::TensorDialect, func::FuncDialect, BuiltinDialect>(op->getDialect()))
     return success();
   return op->emitError() << "internal: " << op->getName() << " is left at the nn level";
 }

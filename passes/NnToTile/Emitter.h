@@ -26,11 +26,11 @@ struct KernelWriter {
     return builder.create<mlir::gpu::BlockIdOp>(loc, dimension);
   }
 
-  /// The element of each result at `position` of the shape of `results[0]`, whose indices there are `indices`. The
-  /// other results have as many elements.
+  /// The element of each result at `position` of the shape of `results[0]`, whose indices there are
+  /// `indices`. The other results have as many elements.
   llvm::SmallVector<mlir::Value> computeResults(mlir::ValueRange indices, mlir::Value position);
-  /// Stores one element of each result. Where several elements are computed, all loads must stand before all stores:
-  /// a result may share its memory with an operand that is read at the same positions.
+  /// Stores one element of each result. Where several elements are computed, all loads must stand before all
+  /// stores: a result may share its memory with an operand that is read at the same positions.
   void storeResults(mlir::ValueRange values, mlir::Value position);
 };
 

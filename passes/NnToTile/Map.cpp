@@ -58,7 +58,8 @@ void writeElements(KernelWriter &writer, Value first, int64_t count) {
 
 LogicalResult joule::emitMap(KernelWriter &writer) {
   nn::ElementBuilder code = writer.code();
-  int64_t threads = writer.schedule.getThreads(), perThread = elementsPerThread(writer.schedule, writer.results);
+  int64_t threads = writer.schedule.getThreads(),
+          perThread = elementsPerThread(writer.schedule, writer.results);
   Value total = code.index(1);
   auto type = cast<RankedTensorType>(writer.results.front().getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim)

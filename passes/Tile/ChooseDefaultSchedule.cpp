@@ -43,8 +43,8 @@ bool isPointwiseOrConstant(Operation &op) {
          isa<nn::ConstantOp, nn::CastOp, nn::BitcastOp, nn::BroadcastOp, nn::YieldOp>(op);
 }
 
-/// How many consecutive elements a thread of a `map` computes: as many as one wide access holds, where that neither
-/// repeats costly code nor leaves too few blocks to fill a GPU.
+/// How many consecutive elements a thread of a `map` computes: as many as one wide access holds, where that
+/// neither repeats costly code nor leaves too few blocks to fill a GPU.
 int64_t elementsPerThread(tile::KernelOp kernel, int64_t threads) {
   Block &body = kernel.getBody().front();
   if (!llvm::all_of(body, isPointwiseOrConstant) || body.getTerminator()->getNumOperands() == 0)
@@ -55,7 +55,8 @@ int64_t elementsPerThread(tile::KernelOp kernel, int64_t threads) {
   for (Type type : body.getArgumentTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       bytes = std::max<int64_t>(bytes, tile::bitsInMemory(tensor.getElementType()) / 8);
-  int64_t functions = llvm::count_if(body, [](Operation &op) { return isa<math::MathDialect>(op.getDialect()); });
+  int64_t functions =
+      llvm::count_if(body, [](Operation &op) { return isa<math::MathDialect>(op.getDialect()); });
   int64_t count = widestAccess / bytes;
   auto isTooMuch = [&] {
     return count * functions > mostFunctions ||
@@ -73,7 +74,8 @@ struct ChooseDefaultSchedule : joule::impl::ChooseDefaultScheduleBase<ChooseDefa
         continue;
       const int64_t threads = 256;
       kernel.setScheduleAttr(tile::ScheduleAttr::get(&getContext(), familyOf(kernel), threads, /*block=*/{},
-                                                     elementsPerThread(kernel, threads), indexBitsOf(kernel)));
+                                                     elementsPerThread(kernel, threads),
+                                                     indexBitsOf(kernel)));
     }
   }
 };

@@ -37,7 +37,8 @@ const Case layout[] = {
     {"broadcast_of_one", R"((%x: tensor<1x3xf32>) -> tensor<4x3xf32> {
       %y = nn.broadcast %x dimensions = [0, 1] : (tensor<1x3xf32>) -> tensor<4x3xf32>
       return %y : tensor<4x3xf32> })"},
-    {"broadcast_of_unknown", R"((%x: tensor<?xf32> {nn.dims = ["one"]}, %y: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
+    {"broadcast_of_unknown",
+     R"((%x: tensor<?xf32> {nn.dims = ["one"]}, %y: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
       %n = nn.symbol "n"
       %one = nn.symbol "one"
       %b = nn.broadcast %x sizes(%n) dimensions = [0] : (tensor<?xf32>) -> tensor<?xf32>
@@ -107,11 +108,13 @@ INSTANTIATE_TEST_SUITE_P(layout, Kernel, testing::ValuesIn(layout), nameOf);
 const Case reductions[] = {
     {"sum", R"((%x: tensor<4x5x6xf32>) -> tensor<4x6xf32> {
       %y = nn.reduce sum %x axes = [1] : (tensor<4x5x6xf32>) -> tensor<4x6xf32>
-      return %y : tensor<4x6xf32> })", 1e-6},
+      return %y : tensor<4x6xf32> })",
+     1e-6},
     {"sum_all", R"((%x: tensor<?x5xf32> {nn.dims = ["n", ""]}) -> tensor<f32> {
       %n = nn.symbol "n"
       %y = nn.reduce sum %x axes = [0, 1] : (tensor<?x5xf32>) -> tensor<f32>
-      return %y : tensor<f32> })", 1e-6},
+      return %y : tensor<f32> })",
+     1e-6},
     {"sum_of_nothing", R"((%x: tensor<3x0xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
       %y = nn.reduce sum %x axes = [1] : (tensor<3x0xf32>) -> tensor<3xf32>
       %z = nn.reduce product %x axes = [1] : (tensor<3x0xf32>) -> tensor<3xf32>
@@ -119,13 +122,15 @@ const Case reductions[] = {
       return %y, %z, %w : tensor<3xf32>, tensor<3xf32>, tensor<3xf32> })"},
     {"sum_f16", R"((%x: tensor<3x40xf16>) -> tensor<3xf16> {
       %y = nn.reduce sum %x axes = [1] : (tensor<3x40xf16>) -> tensor<3xf16>
-      return %y : tensor<3xf16> })", 1e-3},
+      return %y : tensor<3xf16> })",
+     1e-3},
     {"sum_i32", R"((%x: tensor<3x40xi32>) -> tensor<3xi32> {
       %y = nn.reduce sum %x axes = [1] : (tensor<3x40xi32>) -> tensor<3xi32>
       return %y : tensor<3xi32> })"},
     {"product_f64", R"((%x: tensor<3x7xf64>) -> tensor<3xf64> {
       %y = nn.reduce product %x axes = [1] : (tensor<3x7xf64>) -> tensor<3xf64>
-      return %y : tensor<3xf64> })", 1e-14},
+      return %y : tensor<3xf64> })",
+     1e-14},
     {"extremes_f32", R"((%x: tensor<3x7xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
       %y = nn.reduce max %x axes = [1] : (tensor<3x7xf32>) -> tensor<3xf32>
       %z = nn.reduce min %x axes = [1] : (tensor<3x7xf32>) -> tensor<3xf32>
@@ -152,24 +157,30 @@ const Case reductions[] = {
       %a = nn.cumulate sum %x axis = 1 : (tensor<3x7xf32>) -> tensor<3x7xf32>
       %b = nn.cumulate sum %x axis = 1 exclusive : (tensor<3x7xf32>) -> tensor<3x7xf32>
       %c = nn.cumulate product %x axis = 0 reverse : (tensor<3x7xf32>) -> tensor<3x7xf32>
-      return %a, %b, %c : tensor<3x7xf32>, tensor<3x7xf32>, tensor<3x7xf32> })", 1e-6},
+      return %a, %b, %c : tensor<3x7xf32>, tensor<3x7xf32>, tensor<3x7xf32> })",
+     1e-6},
     {"softmax", R"((%x: tensor<3x?x4xf32> {nn.dims = ["", "m", ""]}) -> tensor<3x?x4xf32> {
       %m = nn.symbol "m"
       %y = nn.softmax %x axis = 1 : (tensor<3x?x4xf32>) -> tensor<3x?x4xf32>
-      return %y : tensor<3x?x4xf32> })", 1e-6},
+      return %y : tensor<3x?x4xf32> })",
+     1e-6},
     {"softmax_log_f16", R"((%x: tensor<3x8xf16>) -> tensor<3x8xf16> {
       %y = nn.softmax %x axis = 1 log : (tensor<3x8xf16>) -> tensor<3x8xf16>
-      return %y : tensor<3x8xf16> })", 1e-3, 1e-3},
+      return %y : tensor<3x8xf16> })",
+     1e-3, 1e-3},
     {"normalize", R"((%x: tensor<3x4x5xf32>) -> tensor<3x4x5xf32> {
       %y = nn.normalize %x axes = [1, 2] epsilon = 1.0e-5 : (tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
-      return %y : tensor<3x4x5xf32> })", 1e-5, 1e-6},
+      return %y : tensor<3x4x5xf32> })",
+     1e-5, 1e-6},
     {"normalize_rms", R"((%x: tensor<3x8xf64>) -> tensor<3x8xf64> {
       %y = nn.normalize %x axes = [1] epsilon = 1.0e-5 {rms} : (tensor<3x8xf64>) -> tensor<3x8xf64>
-      return %y : tensor<3x8xf64> })", 1e-13},
+      return %y : tensor<3x8xf64> })",
+     1e-13},
     {"sum_of_softmax", R"((%x: tensor<3x8xf32>) -> tensor<3xf32> {
       %y = nn.softmax %x axis = 1 : (tensor<3x8xf32>) -> tensor<3x8xf32>
       %s = nn.reduce sum %y axes = [1] : (tensor<3x8xf32>) -> tensor<3xf32>
-      return %s : tensor<3xf32> })", 1e-6},
+      return %s : tensor<3xf32> })",
+     1e-6},
 };
 INSTANTIATE_TEST_SUITE_P(reductions, Kernel, testing::ValuesIn(reductions), nameOf);
 
@@ -177,31 +188,38 @@ const Case products[] = {
     {"matmul", R"((%x: tensor<?x16xf32> {nn.dims = ["n", ""]}, %w: tensor<16x4xf32>) -> tensor<?x4xf32> {
       %n = nn.symbol "n"
       %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1] : (tensor<?x16xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
-      return %y : tensor<?x4xf32> })", 1e-6, 1e-6},
+      return %y : tensor<?x4xf32> })",
+     1e-6, 1e-6},
     {"matmul_f16", R"((%x: tensor<3x16xf16>, %w: tensor<16x4xf16>) -> tensor<3x4xf16> {
       %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1] : (tensor<3x16xf16>, tensor<16x4xf16>) -> tensor<3x4xf16>
-      return %y : tensor<3x4xf16> })", 1e-3, 1e-3},
+      return %y : tensor<3x4xf16> })",
+     1e-3, 1e-3},
     {"matmul_bf16_batched", R"((%x: tensor<2x3x16xbf16>, %w: tensor<2x16x4xbf16>) -> tensor<2x3x4xbf16> {
       %y = nn.contract %x, %w lhs = [3, 0, 2] rhs = [3, 2, 1] out = [3, 0, 1] : (tensor<2x3x16xbf16>, tensor<2x16x4xbf16>) -> tensor<2x3x4xbf16>
-      return %y : tensor<2x3x4xbf16> })", 1e-2, 1e-2},
+      return %y : tensor<2x3x4xbf16> })",
+     1e-2, 1e-2},
     {"matmul_i8", R"((%x: tensor<3x16xi8>, %w: tensor<16x4xi8>) -> tensor<3x4xi32> {
       %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1] {unsigned_lhs} : (tensor<3x16xi8>, tensor<16x4xi8>) -> tensor<3x4xi32>
       return %y : tensor<3x4xi32> })"},
     {"outer_and_sum", R"((%x: tensor<3x5xf64>, %w: tensor<4x6xf64>) -> tensor<4x3xf64> {
       %y = nn.contract %x, %w lhs = [0, 2] rhs = [1, 3] out = [1, 0] : (tensor<3x5xf64>, tensor<4x6xf64>) -> tensor<4x3xf64>
-      return %y : tensor<4x3xf64> })", 1e-13, 1e-13},
+      return %y : tensor<4x3xf64> })",
+     1e-13, 1e-13},
     {"conv", R"((%x: tensor<2x3x8x7xf32>, %f: tensor<4x3x3x2xf32>) -> tensor<2x4x4x4xf32> {
       %y = nn.conv %x, %f strides = [2, 2] low = [1, 0] dilations = [1, 1] input_dilations = [1, 1] groups = 1
         : (tensor<2x3x8x7xf32>, tensor<4x3x3x2xf32>) -> tensor<2x4x4x4xf32>
-      return %y : tensor<2x4x4x4xf32> })", 1e-6, 1e-5},
+      return %y : tensor<2x4x4x4xf32> })",
+     1e-6, 1e-5},
     {"conv_groups", R"((%x: tensor<1x4x9xf32>, %f: tensor<6x2x3xf32>) -> tensor<1x6x7xf32> {
       %y = nn.conv %x, %f strides = [1] low = [1] dilations = [2] input_dilations = [1] groups = 2
         : (tensor<1x4x9xf32>, tensor<6x2x3xf32>) -> tensor<1x6x7xf32>
-      return %y : tensor<1x6x7xf32> })", 1e-6, 1e-5},
+      return %y : tensor<1x6x7xf32> })",
+     1e-6, 1e-5},
     {"conv_transposed", R"((%x: tensor<1x2x4x4xf32>, %f: tensor<3x2x3x3xf32>) -> tensor<1x3x9x9xf32> {
       %y = nn.conv %x, %f strides = [1, 1] low = [2, 2] dilations = [1, 1] input_dilations = [2, 2] groups = 1
         : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x9x9xf32>
-      return %y : tensor<1x3x9x9xf32> })", 1e-6, 1e-5},
+      return %y : tensor<1x3x9x9xf32> })",
+     1e-6, 1e-5},
     {"conv_i8", R"((%x: tensor<1x2x5x5xi8>, %f: tensor<3x2x3x3xi8>) -> tensor<1x3x3x3xi32> {
       %y = nn.conv %x, %f strides = [1, 1] low = [0, 0] dilations = [1, 1] input_dilations = [1, 1] groups = 1 {unsigned_input}
         : (tensor<1x2x5x5xi8>, tensor<3x2x3x3xi8>) -> tensor<1x3x3x3xi32>
@@ -212,7 +230,8 @@ const Case products[] = {
       %s = arith.addf %y, %bb : tensor<5x4xf32>
       %zero = nn.constant dense<0.0> : tensor<5x4xf32> -> tensor<5x4xf32>
       %r = arith.maximumf %s, %zero : tensor<5x4xf32>
-      return %r : tensor<5x4xf32> })", 1e-6, 1e-5},
+      return %r : tensor<5x4xf32> })",
+     1e-6, 1e-5},
 };
 INSTANTIATE_TEST_SUITE_P(products, Kernel, testing::ValuesIn(products), nameOf);
 
@@ -222,7 +241,8 @@ const Case windows[] = {
       return %y : tensor<1x2x4x4xf32> })"},
     {"pool_sum", R"((%x: tensor<1x2x9xf16>) -> tensor<1x2x4xf16> {
       %y = nn.pool sum %x window = [3] strides = [2] low = [1] dilations = [2] : (tensor<1x2x9xf16>) -> tensor<1x2x4xf16>
-      return %y : tensor<1x2x4xf16> })", 1e-3},
+      return %y : tensor<1x2x4xf16> })",
+     1e-3},
     {"pool_arg_max", R"((%x: tensor<2x2x6x5xf32>) -> (tensor<2x2x3x3xi64>, tensor<2x2x3x3xi64>) {
       %y = nn.pool_arg_max %x window = [3, 3] strides = [2, 2] low = [1, 1] dilations = [1, 1] : (tensor<2x2x6x5xf32>) -> tensor<2x2x3x3xi64>
       %z = nn.pool_arg_max %x window = [3, 3] strides = [2, 2] low = [1, 1] dilations = [1, 1] column_major : (tensor<2x2x6x5xf32>) -> tensor<2x2x3x3xi64>
@@ -231,7 +251,8 @@ const Case windows[] = {
 INSTANTIATE_TEST_SUITE_P(windows, Kernel, testing::ValuesIn(windows), nameOf);
 
 const Case casts[] = {
-    {"float_to_integers", R"((%x: tensor<40xf32>) -> (tensor<40xi8>, tensor<40xi64>, tensor<40xi1>, tensor<40xi32>) {
+    {"float_to_integers",
+     R"((%x: tensor<40xf32>) -> (tensor<40xi8>, tensor<40xi64>, tensor<40xi1>, tensor<40xi32>) {
       %f = nn.constant dense<100.0> : tensor<40xf32> -> tensor<40xf32>
       %w = arith.mulf %x, %f : tensor<40xf32>
       %a = nn.cast %w : (tensor<40xf32>) -> tensor<40xi8>
@@ -239,7 +260,8 @@ const Case casts[] = {
       %c = nn.cast %x : (tensor<40xf32>) -> tensor<40xi1>
       %d = nn.cast %w saturate unsigned_result : (tensor<40xf32>) -> tensor<40xi32>
       return %a, %b, %c, %d : tensor<40xi8>, tensor<40xi64>, tensor<40xi1>, tensor<40xi32> })"},
-    {"integers", R"((%x: tensor<40xi32>) -> (tensor<40xi8>, tensor<40xi8>, tensor<40xi64>, tensor<40xi64>, tensor<40xi8>) {
+    {"integers",
+     R"((%x: tensor<40xi32>) -> (tensor<40xi8>, tensor<40xi8>, tensor<40xi64>, tensor<40xi64>, tensor<40xi8>) {
       %f = nn.constant dense<100> : tensor<40xi32> -> tensor<40xi32>
       %w = arith.muli %x, %f : tensor<40xi32>
       %a = nn.cast %w : (tensor<40xi32>) -> tensor<40xi8>
@@ -248,7 +270,8 @@ const Case casts[] = {
       %d = nn.cast %w unsigned_input : (tensor<40xi32>) -> tensor<40xi64>
       %e = nn.cast %w saturate unsigned_result : (tensor<40xi32>) -> tensor<40xi8>
       return %a, %b, %c, %d, %e : tensor<40xi8>, tensor<40xi8>, tensor<40xi64>, tensor<40xi64>, tensor<40xi8> })"},
-    {"integers_to_floats", R"((%x: tensor<40xi64>, %b: tensor<40xi1>) -> (tensor<40xf32>, tensor<40xf16>, tensor<40xbf16>, tensor<40xf64>) {
+    {"integers_to_floats",
+     R"((%x: tensor<40xi64>, %b: tensor<40xi1>) -> (tensor<40xf32>, tensor<40xf16>, tensor<40xbf16>, tensor<40xf64>) {
       %a = nn.cast %x : (tensor<40xi64>) -> tensor<40xf32>
       %c = nn.cast %x unsigned_input : (tensor<40xi64>) -> tensor<40xf16>
       %d = nn.cast %x : (tensor<40xi64>) -> tensor<40xbf16>
@@ -272,8 +295,10 @@ const Case pointwise[] = {
       %a = arith.mulf %x, %y : tensor<40xf16>
       %e = math.exp %a : tensor<40xf16>
       %c = arith.cmpf ogt, %e, %y : tensor<40xf16>
-      return %e, %c : tensor<40xf16>, tensor<40xi1> })", 1e-3},
-    {"division_by_zero", R"((%x: tensor<64xi32>, %y: tensor<64xi32>) -> (tensor<64xi32>, tensor<64xi32>, tensor<64xi32>) {
+      return %e, %c : tensor<40xf16>, tensor<40xi1> })",
+     1e-3},
+    {"division_by_zero",
+     R"((%x: tensor<64xi32>, %y: tensor<64xi32>) -> (tensor<64xi32>, tensor<64xi32>, tensor<64xi32>) {
       %one = nn.constant dense<1> : tensor<64xi32> -> tensor<64xi32>
       %z = arith.maxsi %y, %one : tensor<64xi32>
       %a = arith.divsi %x, %z : tensor<64xi32>
@@ -297,7 +322,8 @@ const Case pointwise[] = {
       %b = arith.addf %e, %one : tensor<40xf32>
       %c = arith.mulf %x, %half : tensor<40xf32>
       %d = arith.mulf %b, %c : tensor<40xf32>
-      return %d : tensor<40xf32> })", 1e-5, 1e-7},
+      return %d : tensor<40xf32> })",
+     1e-5, 1e-7},
 };
 INSTANTIATE_TEST_SUITE_P(pointwise, Kernel, testing::ValuesIn(pointwise), nameOf);
 
@@ -308,11 +334,13 @@ void expectUnder(const std::string &schedule, const char *function, int64_t n) {
 }
 
 TEST(Schedules, several_elements_per_thread) {
-  const char *add = R"((%x: tensor<?xf32> {nn.dims = ["n"]}, %y: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
+  const char *add =
+      R"((%x: tensor<?xf32> {nn.dims = ["n"]}, %y: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
     %n = nn.symbol "n"
     %z = arith.addf %x, %y : tensor<?xf32>
     return %z : tensor<?xf32> })";
-  const char *bias = R"((%x: tensor<?x12xf16> {nn.dims = ["n", ""]}, %b: tensor<12xf16>) -> (tensor<?x12xf16>, tensor<?x12xi1>) {
+  const char *bias =
+      R"((%x: tensor<?x12xf16> {nn.dims = ["n", ""]}, %b: tensor<12xf16>) -> (tensor<?x12xf16>, tensor<?x12xi1>) {
     %n = nn.symbol "n"
     %bb = nn.broadcast %b sizes(%n) dimensions = [1] : (tensor<12xf16>) -> tensor<?x12xf16>
     %z = arith.addf %x, %bb : tensor<?x12xf16>
@@ -322,9 +350,10 @@ TEST(Schedules, several_elements_per_thread) {
     %n = nn.symbol "n"
     %t = nn.transpose %x permutation = [1, 0] : (tensor<?x5xf32>) -> tensor<5x?xf32>
     return %t : tensor<5x?xf32> })";
-  for (const char *schedule : {"#tile.schedule<family = \"map\", threads = 32, thread = [4]>",
-                               "#tile.schedule<family = \"map\", threads = 64, thread = [8], index_bits = 64>",
-                               "#tile.schedule<family = \"map\", threads = 128, thread = [3]>"})
+  for (const char *schedule :
+       {"#tile.schedule<family = \"map\", threads = 32, thread = [4]>",
+        "#tile.schedule<family = \"map\", threads = 64, thread = [8], index_bits = 64>",
+        "#tile.schedule<family = \"map\", threads = 128, thread = [3]>"})
     for (const char *function : {add, bias, transpose})
       for (int64_t n : {0, 1, 7, 130})
         expectUnder(schedule, function, n);
@@ -332,8 +361,9 @@ TEST(Schedules, several_elements_per_thread) {
 
 /// Every bit pattern of a small float, and floats around each of them.
 TEST(SmallFloats, convert_as_the_reference_does) {
-  std::vector<double> values = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-30, 448, 464, 465, 480, 57344, 61440, 65536,
-                                240, 248, 249, 6, 5, 7, 0.25, 0.75, 0.2499};
+  std::vector<double> values = {0.0, -0.0, INFINITY, -INFINITY, NAN,   1e30,  -1e30, 1e-30,
+                                448, 464,  465,      480,       57344, 61440, 65536, 240,
+                                248, 249,  6,        5,         7,     0.25,  0.75,  0.2499};
   for (int exponent = -20; exponent < 18; ++exponent)
     for (int fraction = 0; fraction < 64; ++fraction)
       values.push_back((fraction % 2 ? -1 : 1) * std::ldexp(1 + fraction / 64.0, exponent));
@@ -344,17 +374,20 @@ TEST(SmallFloats, convert_as_the_reference_does) {
       if (type == "!nn.f4e2m1")
         input.bytes.mutableData()[4 * 4 + 2] = 0; // It has no NaN, so that none is asked for.
       std::string wide = "tensor<" + count + "xf32>", narrow = "tensor<" + count + "x" + type + ">";
-      std::string function = "(%x: " + wide + ") -> " + wide + " {\n  %a = nn.cast %x " + saturate + " : (" + wide +
-                             ") -> " + narrow + "\n  %b = nn.cast %a : (" + narrow + ") -> " + wide +
+      std::string function = "(%x: " + wide + ") -> " + wide + " {\n  %a = nn.cast %x " + saturate + " : (" +
+                             wide + ") -> " + narrow + "\n  %b = nn.cast %a : (" + narrow + ") -> " + wide +
                              "\n  return %b : " + wide + " }";
       EXPECT_EQ(compare(function, {input}), "") << type << saturate;
     }
 }
 
 TEST(SmallTypes, are_packed) {
-  for (std::string text : {"(%x: tensor<7xi4>) -> tensor<7xi4> {\n  %z = nn.concat %x axis = 0 : (tensor<7xi4>) -> tensor<7xi4>\n  return %z : tensor<7xi4> }",
-                           "(%x: tensor<7xi4>) -> tensor<7xi8> {\n  %z = nn.cast %x : (tensor<7xi4>) -> tensor<7xi8>\n  return %z : tensor<7xi8> }",
-                           "(%x: tensor<9xi8>) -> tensor<9xi2> {\n  %z = nn.cast %x saturate : (tensor<9xi8>) -> tensor<9xi2>\n  return %z : tensor<9xi2> }"})
+  for (std::string text : {"(%x: tensor<7xi4>) -> tensor<7xi4> {\n  %z = nn.concat %x axis = 0 : "
+                           "(tensor<7xi4>) -> tensor<7xi4>\n  return %z : tensor<7xi4> }",
+                           "(%x: tensor<7xi4>) -> tensor<7xi8> {\n  %z = nn.cast %x : (tensor<7xi4>) -> "
+                           "tensor<7xi8>\n  return %z : tensor<7xi8> }",
+                           "(%x: tensor<9xi8>) -> tensor<9xi2> {\n  %z = nn.cast %x saturate : "
+                           "(tensor<9xi8>) -> tensor<9xi2>\n  return %z : tensor<9xi2> }"})
     EXPECT_EQ(compare(text, makeInputs(text)), "") << text;
 }
 

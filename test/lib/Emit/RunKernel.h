@@ -29,8 +29,8 @@ KernelRun runReference(const std::string &function, const std::vector<Buffer> &i
 std::string compare(const std::string &function, const std::vector<Buffer> &inputs, double relative = 0,
                     double absolute = 0, const std::string &schedule = "");
 
-/// Inputs for `function`, the same on every call: floats in steps of 1/8 between -4 and 4, integers between -4 and 4,
-/// booleans. A dynamic size is that of its symbol in `symbols`.
+/// Inputs for `function`, the same on every call: floats in steps of 1/8 between -4 and 4, integers between
+/// -4 and 4, booleans. A dynamic size is that of its symbol in `symbols`.
 std::vector<Buffer> makeInputs(const std::string &function,
                                const std::vector<std::pair<std::string, int64_t>> &symbols = {});
 
