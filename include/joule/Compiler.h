@@ -18,6 +18,10 @@ struct CompileOptions {
 
   /// Threads that make kernels; 0: one per core.
   unsigned threads = 0;
+
+  /// Where NVIDIA's `ptxas` is installed, also assemble every kernel, put the machine code beside its PTX, and report
+  /// what it takes of the GPU.
+  bool assemble = true;
 };
 
 /// What a compilation did.
@@ -26,6 +30,7 @@ struct CompileSummary {
   unsigned kernels = 0;  ///< distinct kernels of the first target
   unsigned launches = 0; ///< launches in the first target's plan, loops counted once
   uint64_t ptxLines = 0; ///< lines of PTX of the first target
+  bool assembled = false; ///< the kernels are there as machine code, too
   double cpuSeconds = 0; ///< processor time of this process
 };
 

@@ -1,5 +1,6 @@
 // The compiler behind the public API: a model file goes in, an artifact comes out.
 #include "joule/Compiler.h"
+#include "joule/Version.h"
 
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Onnx/OnnxDialect.h"
@@ -11,6 +12,7 @@
 #include "lib/Compiler/OnnxTypes.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WritePlan.h"
+#include "lib/Emit/Assemble.h"
 #include "lib/Emit/EmitPtx.h"
 #include "lib/Import/Import.h"
 #include "passes/OnnxToNn/OnnxToNn.h"
@@ -25,6 +27,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -38,6 +42,12 @@ using namespace mlir;
 using namespace joule;
 
 namespace {
+
+/// A kernel as it goes into the artifact.
+struct FinishedKernel {
+  KernelCode code;
+  std::optional<AssembledKernel> machine;
+};
 
 double processorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -66,6 +76,8 @@ public:
     for (const std::string &name : options.targets)
       if (Result<void> written = writeTarget(name, *writer); !written)
         return written.error();
+    if (Result<void> added = writer->addEntry("provenance.json", provenance()); !added)
+      return added.error();
     if (Result<void> finished = writer->finish(); !finished)
       return finished.error();
     summary.cpuSeconds = processorSeconds() - start;
@@ -164,6 +176,18 @@ private:
     return writer.addEntry(planEntry(architecture), serialize(*plan));
   }
 
+  /// What the artifact was made from, and how; the same input gives the same text.
+  std::string provenance() {
+    llvm::json::Array targets;
+    for (const std::string &name : options.targets)
+      targets.push_back(name);
+    return llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{
+                                        {"compiler", "joule " JOULE_VERSION},
+                                        {"model", llvm::json::fixUTF8(llvm::sys::path::filename(model))},
+                                        {"nodes", int64_t(summary.nodes)},
+                                        {"targets", std::move(targets)}}));
+  }
+
   /// The same plan gives the same bytes.
   static std::string serialize(const plan::Plan &plan) {
     std::string bytes;
@@ -192,36 +216,71 @@ private:
 
   Result<void> writeKernels(ModuleOp target, const std::string &architecture, ArrayRef<std::string> names,
                             plan::Plan &plan, ArtifactWriter &writer) {
-    std::vector<KernelCode> emitted(names.size());
-    if (Result<void> done = emitAll(target, architecture, names, emitted); !done)
+    std::vector<FinishedKernel> finished(names.size());
+    if (Result<void> done = finishAll(target, architecture, names, finished); !done)
       return done;
-    bool first = architecture == *architectureOf(options.targets.front());
-    for (auto [name, kernel] : llvm::zip(names, emitted)) {
-      std::string entry = "targets/" + architecture + "/kernels/" + name + ".ptx";
-      if (Result<void> added = writer.addEntry(entry, kernel.ptx); !added)
-        return added;
-      if (Result<void> dumped = dumpText(kernel.ptx, architecture + "-" + name + ".ptx"); !dumped)
-        return dumped;
+    std::string folder = "targets/" + architecture + "/";
+    llvm::json::Array report;
+    for (auto [name, kernel] : llvm::zip(names, finished)) {
+      auto op = target.lookupSymbol<tile::KernelOp>(name);
       plan::Kernel *row = plan.add_kernels();
       row->set_name(name);
-      row->set_ptx(entry);
-      auto nodes = target.lookupSymbol<tile::KernelOp>(name).getNodes().getAsValueRange<StringAttr>();
-      for (StringRef node : nodes)
+      row->set_ptx(folder + "kernels/" + name + ".ptx");
+      for (StringRef node : op.getNodes().getAsValueRange<StringAttr>())
         row->add_nodes(node.str());
-      if (first)
-        summary.ptxLines += llvm::count(kernel.ptx, '\n');
+      if (Result<void> added = writer.addEntry(row->ptx(), kernel.code.ptx); !added)
+        return added;
+      if (kernel.machine) {
+        row->set_cubin(folder + "cubin/" + name + ".cubin");
+        if (Result<void> added = writer.addEntry(row->cubin(), kernel.machine->cubin); !added)
+          return added;
+      }
+      if (Result<void> dumped = dumpText(kernel.code.ptx, architecture + "-" + name + ".ptx"); !dumped)
+        return dumped;
+      report.push_back(describe(op, kernel));
     }
-    if (first) {
-      summary.kernels = names.size();
-      target.walk([&](plan::LaunchOp) { ++summary.launches; });
+    summarize(target, architecture, finished);
+    std::string text = llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{{"target", architecture},
+                                                                                     {"kernels", std::move(report)}}));
+    return writer.addEntry(folder + "report.json", text);
+  }
+
+  /// What is known of a kernel before it has run.
+  static llvm::json::Object describe(tile::KernelOp op, const FinishedKernel &kernel) {
+    llvm::json::Array nodes;
+    for (StringRef node : op.getNodes().getAsValueRange<StringAttr>())
+      nodes.push_back(llvm::json::fixUTF8(node));
+    std::string schedule;
+    llvm::raw_string_ostream(schedule) << op.getScheduleAttr();
+    llvm::json::Object row{{"name", op.getSymName()},
+                           {"nodes", std::move(nodes)},
+                           {"schedule", schedule},
+                           {"ptx_lines", llvm::count(kernel.code.ptx, '\n')}};
+    if (kernel.machine) {
+      row["registers"] = kernel.machine->registers;
+      row["spill_store_bytes"] = kernel.machine->spillStoreBytes;
+      row["spill_load_bytes"] = kernel.machine->spillLoadBytes;
+      row["stack_bytes"] = kernel.machine->stackBytes;
+      row["shared_bytes"] = kernel.machine->sharedBytes;
     }
-    return {};
+    return row;
+  }
+
+  void summarize(ModuleOp target, const std::string &architecture, ArrayRef<FinishedKernel> finished) {
+    if (architecture != *architectureOf(options.targets.front()))
+      return;
+    summary.kernels = finished.size();
+    for (const FinishedKernel &kernel : finished)
+      summary.ptxLines += llvm::count(kernel.code.ptx, '\n');
+    summary.assembled = !finished.empty() && finished.front().machine.has_value();
+    target.walk([&](plan::LaunchOp) { ++summary.launches; });
   }
 
   /// Passes and translation share the MLIR context and run here; the optimiser and the back end need only LLVM and run
   /// on a pool.
-  Result<void> emitAll(ModuleOp target, const std::string &architecture, ArrayRef<std::string> names,
-                       std::vector<KernelCode> &emitted) {
+  Result<void> finishAll(ModuleOp target, const std::string &architecture, ArrayRef<std::string> names,
+                         std::vector<FinishedKernel> &finished) {
+    std::optional<std::string> ptxas = options.assemble ? findPtxas() : std::nullopt;
     llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
     std::mutex guard;
     std::string failure;
@@ -233,18 +292,33 @@ private:
       }
       auto shared = std::make_shared<TranslatedKernel>(std::move(*translated));
       pool.async([&, position = position, shared] {
-        llvm::Expected<KernelCode> code = generatePtx(std::move(*shared), architecture);
+        llvm::Expected<FinishedKernel> kernel = finish(std::move(*shared), architecture, ptxas);
         std::lock_guard<std::mutex> lock(guard);
-        if (code)
-          emitted[position] = std::move(*code);
+        if (kernel)
+          finished[position] = std::move(*kernel);
         else
-          failure = llvm::toString(code.takeError());
+          failure = llvm::toString(kernel.takeError());
       });
     }
     pool.wait();
     if (!failure.empty())
       return Error{ErrorCode::CompileFailed, "internal: " + failure, ""};
     return {};
+  }
+
+  static llvm::Expected<FinishedKernel> finish(TranslatedKernel kernel, const std::string &architecture,
+                                               const std::optional<std::string> &ptxas) {
+    llvm::Expected<KernelCode> code = generatePtx(std::move(kernel), architecture);
+    if (!code)
+      return code.takeError();
+    FinishedKernel finished{std::move(*code), std::nullopt};
+    if (!ptxas)
+      return finished;
+    llvm::Expected<AssembledKernel> machine = assemble(*ptxas, finished.code.ptx, architecture);
+    if (!machine)
+      return machine.takeError();
+    finished.machine = std::move(*machine);
+    return finished;
   }
 
   MLIRContext context;
