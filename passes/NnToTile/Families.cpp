@@ -1,12 +1,20 @@
 // The table of kernel families, and what they share.
 #include "passes/NnToTile/Families.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace joule;
 
 const KernelFamily *joule::findFamily(StringRef name) {
   static const KernelFamily families[] = {
       {"map", emitMap, gridOfMap},
+      {"scatter_elements", emitScatterElements, gridOfScatterElements},
+      {"scatter_nd", emitScatterNd, gridOfScatterNd},
+      {"top_k", emitTopK, gridOfTopK},
+      {"lstm", emitRecurrent, gridOfRecurrent},
+      {"gru", emitRecurrent, gridOfRecurrent},
+      {"rnn", emitRecurrent, gridOfRecurrent},
   };
   const auto *found =
       llvm::find_if(families, [&](const KernelFamily &family) { return family.name == name; });
@@ -40,4 +48,33 @@ Value GridWriter::count(Value tensor) {
   for (int64_t dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
     count = builder.createOrFold<arith::MulIOp>(loc, count, size(tensor, dim));
   return count;
+}
+
+void joule::onlyIf(nn::ElementBuilder &code, Value condition, llvm::function_ref<void()> inside) {
+  code.choose(
+      condition, {}, [&] { return inside(), SmallVector<Value>(); }, [] { return SmallVector<Value>(); });
+}
+
+void joule::forThread(KernelWriter &writer, Value count, llvm::function_ref<void(Value thread)> body) {
+  nn::ElementBuilder code = writer.code();
+  Value thread = code.add(code.mul(writer.blockId(), writer.schedule.getThreads()), writer.threadId());
+  onlyIf(code, code.make<arith::CmpIOp>(arith::CmpIPredicate::ult, thread, count), [&] { body(thread); });
+}
+
+SmallVector<Value> joule::takeApart(nn::ElementBuilder &code, Value position, ArrayRef<Value> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    indices[dim] = dim == 0 ? position : code.rem(position, sizes[dim]);
+    position = dim == 0 ? position : code.div(position, sizes[dim]);
+  }
+  return indices;
+}
+
+std::array<Value, 3> joule::gridOfThreads(GridWriter &writer, ArrayRef<unsigned> dims) {
+  Value threads = writer.index(1);
+  for (unsigned dim : dims)
+    threads = writer.builder.createOrFold<arith::MulIOp>(writer.loc, threads, writer.size(writer.results[0], dim));
+  Value blocks = writer.builder.createOrFold<arith::CeilDivUIOp>(writer.loc, threads,
+                                                                 writer.index(writer.schedule.getThreads()));
+  return std::array<Value, 3>{blocks, writer.index(1), writer.index(1)};
 }
