@@ -195,7 +195,9 @@ LogicalResult alongAxis(Node &node, llvm::function_ref<Value(Value value, ArrayR
   bool splits = node.version() < 13;
   if (x.rank() == 0)
     return node.error() << "wants a tensor with at least one dimension";
-  FailureOr<int64_t> axis = node.axis("axis", splits ? 1 : -1, splits ? x.rank() + 1 : x.rank());
+  // Split at its end, a tensor is one column; a negative axis still counts from the last dimension.
+  int64_t named = node.integer("axis", splits ? 1 : -1);
+  FailureOr<int64_t> axis = splits && named == x.rank() ? named : node.normalizeAxis(named, x.rank());
   if (failed(axis))
     return failure();
   if (!splits)
