@@ -7,7 +7,7 @@
 namespace joule::translate {
 
 /// The elements of `value` where constants alone decide them, computed by the reference. Meant for small tensors, such
-/// as the scales of a Resize: what stands between is computed anew at each call.
+/// as the scales of a Resize. Large ones are folded by a pass of the nn level.
 std::optional<reference::Buffer> constantValue(Value value);
 
 /// The elements of an input as reals; an error where only a run brings them.

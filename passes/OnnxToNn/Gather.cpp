@@ -77,10 +77,56 @@ LogicalResult translateReverseSequence(Node &node) {
   return node.yield(result, x.sizes, x.dataType);
 }
 
+//===- Positions that follow from data -------------------------------------------------------------------------------
+
+/// The positions of what is not zero, one column each, and how many there are.
+std::pair<Value, Index> nonzero(Node &node, Value value, int64_t rank) {
+  auto type = RankedTensorType::get({rank, ShapedType::kDynamic}, node.builder.getI64Type());
+  auto op = node.builder.create<joule::nn::NonZeroOp>(type, node.builder.getIndexType(), value);
+  node.math.assumeNonNegative(op.getCount());
+  return {op.getIndices(), op.getCount()};
+}
+
+LogicalResult translateNonZero(Node &node) {
+  Tensor &x = node.input(0);
+  if (failed(node.wantRank(0, 1)) || (!x.isBool() && failed(node.wantNumber(0))))
+    return failure();
+  auto [positions, count] = nonzero(node, node.value(0), x.rank());
+  return node.yield(positions, {node.math.constant(x.rank()), count}, Int64);
+}
+
+/// The slices along the axis where the condition holds; without an axis, the elements.
+LogicalResult translateCompress(Node &node) {
+  Tensor x = node.input(0);
+  if (failed(node.wantBool(1)) || failed(node.wantRank(1, 1, 1)))
+    return failure();
+  Value value = node.value(0);
+  int64_t axis = 0;
+  if (node.hasAttribute("axis")) {
+    FailureOr<int64_t> normal = node.axis("axis", 0, x.rank());
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  } else {
+    Sizes flat = {node.math.product(node.loc, x.sizes)};
+    value = node.reshape(value, x.sizes, flat);
+    x.sizes = flat;
+  }
+  auto [positions, count] = nonzero(node, node.value(1), 1);
+  Value list = node.reshape(positions, {node.math.constant(1), count}, {count});
+  Sizes sizes = x.sizes;
+  sizes[axis] = count;
+  Value result = node.builder.create<joule::nn::GatherOp>(node.type(sizes, x.element), value, list,
+                                                          node.dynamic(sizes), axis);
+  return node.yield(result, sizes, x.dataType);
+}
+
 const Row rows[] = {
+    {"", "Compress", 9, 2, 2, translateCompress},
     {"", "Gather", 1, 2, 2, translateGather},
     {"", "GatherElements", 11, 2, 2, translateGatherElements},
     {"", "GatherND", 11, 2, 2, translateGatherNd},
+    {"", "NonZero", 9, 1, 1, translateNonZero},
     {"", "ReverseSequence", 10, 2, 2, translateReverseSequence},
 };
 

@@ -378,7 +378,16 @@ LogicalResult Node::yield(Value value, Sizes sizes, int dataType) {
 LogicalResult Node::yield(ArrayRef<Tensor> results) {
   if (numResults() > int64_t(results.size()))
     return error() << "gives " << results.size() << " results where " << numResults() << " are asked for";
-  for (auto [output, result] : llvm::zip(op.getOutputs(), results))
-    translator.define(output, result);
+  bool followsFromConstants = numInputs() > 0 && op.getSubgraphs().empty();
+  for (int64_t number = 0; number < numInputs(); ++number) {
+    Tensor &x = input(number);
+    bool isKnown = x.elements && llvm::all_of(*x.elements, [](Index each) { return IndexMath::known(each).has_value(); });
+    followsFromConstants &= x.dataType == Absent || x.constant || isKnown || x.followsFromConstants;
+  }
+  for (auto [output, result] : llvm::zip(op.getOutputs(), results)) {
+    Tensor tensor = result;
+    tensor.followsFromConstants = followsFromConstants;
+    translator.define(output, tensor);
+  }
   return success();
 }

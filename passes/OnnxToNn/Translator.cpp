@@ -2,6 +2,8 @@
 #include "passes/OnnxToNn/Translator.h"
 
 #include "dialects/Onnx/ElementTypes.h"
+#include "lib/Reference/Evaluate/Evaluate.h"
+#include "passes/OnnxToNn/ConstantValue.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -310,6 +312,20 @@ static std::optional<SmallVector<Index>> decode(Builder &builder, DenseElementsA
   return decoded;
 }
 
+/// Turns a small tensor that constants decide into a constant; one try is enough.
+void Translator::evaluateConstant(Tensor &tensor) {
+  tensor.followsFromConstants = false;
+  RankedTensorType type = tensor.type();
+  if (tensor.constant || !tensor.value || !type.hasStaticShape() || type.getNumElements() > maxHostElements)
+    return;
+  std::optional<reference::Buffer> buffer = constantValue(tensor.value);
+  DenseElementsAttr elements = buffer ? reference::denseAttribute(*buffer, type) : DenseElementsAttr();
+  if (!elements)
+    return;
+  tensor.constant = elements;
+  tensor.value = {};
+}
+
 SmallVector<Index> *Translator::hostElements(Tensor &tensor) {
   // Elements that were read in an inner region are not known outside of it.
   bool hidden = tensor.elements && llvm::any_of(*tensor.elements, [&](Index element) {
@@ -318,6 +334,8 @@ SmallVector<Index> *Translator::hostElements(Tensor &tensor) {
   });
   if (hidden)
     tensor.elements.reset();
+  if (!tensor.elements && tensor.followsFromConstants)
+    evaluateConstant(tensor);
   if (!tensor.elements && tensor.constant)
     if (auto elements = dyn_cast<DenseElementsAttr>(tensor.constant))
       if (elements.getNumElements() <= maxHostElements && elements.getElementType() == tensor.element)

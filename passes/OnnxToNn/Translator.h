@@ -23,7 +23,8 @@
 // -----------------------
 // Shape arithmetic never becomes a kernel. A small integer tensor's `elements` are `index` values or constants; the
 // functions of HostFold.cpp calculate on them before a row's translation is asked. A value is built for such a tensor
-// only when `node.value(i)` asks for it. Constants stay `constant` attributes until then, too.
+// only when `node.value(i)` asks for it. Constants stay `constant` attributes until then, too. What constants alone
+// decide is computed by the reference when somebody asks for its elements (`hostElements`).
 #pragma once
 
 #include "dialects/Nn/NnDialect.h"
@@ -72,6 +73,8 @@ struct Tensor {
   std::optional<SmallVector<Index>> elements;
   /// The nn value, once it has been asked for.
   Value value;
+  /// Constants alone decide it, though it stands as operations so far.
+  bool followsFromConstants = false;
   /// Its translation failed: nothing that reads it is translated, or complained of.
   bool poisoned = false;
 
@@ -237,6 +240,7 @@ private:
   Tensor constantTensor(onnx::ConstantOp op);
   LogicalResult translateNode(onnx::NodeOp op);
   LogicalResult translateWithRow(Node &node, const Row &row);
+  void evaluateConstant(Tensor &tensor);
   LogicalResult verifyOpsAfter(Node &node, mlir::Block &block, mlir::Operation *last);
   Value symbol(llvm::StringRef name);
   Value fromElements(Location loc, const Tensor &tensor);
