@@ -189,6 +189,15 @@ FailureOr<Sizes> joule::nn::sizesOf(Value tensor) {
         return Sizes{(*gates)[0], (*gates)[1], (*hidden)[1]};
       })
       .Case([&](NonZeroOp op) { return mergeSizes(type, op.getCount()); })
+      .Case([&](NonMaxSuppressionOp op) { return mergeSizes(type, op.getCount()); })
+      .Case([&](UniqueOp op) -> FailureOr<Sizes> {
+        if (tensor == op.getFirst())
+          return mergeSizes(type, op.getCount());
+        FailureOr<Sizes> input = sizesOf(op.getInput());
+        if (failed(input))
+          return failure();
+        return Sizes{input->front()};
+      })
       .Case([&](GroupInterface op) -> FailureOr<Sizes> {
         ValueRange sizes = op.getSizes();
         for (Value output : op->getResults()) {

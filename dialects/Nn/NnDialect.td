@@ -97,6 +97,10 @@ def Nn_UpdateEnum : Nn_Enum<"Update", "how a scatter joins an update with what i
     I32EnumAttrCase<"UnsignedMax", 5, "umax">, I32EnumAttrCase<"UnsignedMin", 6, "umin">]>;
 def Nn_UpdateAttr : Nn_EnumAttr<Nn_UpdateEnum, "update">;
 
+def Nn_PowerRoundingEnum : Nn_Enum<"PowerRounding", "how a number becomes a power of two", [
+    I32EnumAttrCase<"Up", 0, "up">, I32EnumAttrCase<"Down", 1, "down">, I32EnumAttrCase<"Nearest", 2, "nearest">]>;
+def Nn_PowerRoundingAttr : Nn_EnumAttr<Nn_PowerRoundingEnum, "power_rounding">;
+
 //===- Interfaces ----------------------------------------------------------------------------------------------------
 
 def Nn_ElementDefinition : OpInterface<"ElementDefinition"> {

@@ -541,7 +541,8 @@ def Nn_PoolArgMaxOp : Nn_ElementOp<"pool_arg_max"> {
   let summary = "Find where the greatest element of a sliding window stands";
   let description = [{
     As `nn.pool max`, but the result is the position of that element in the whole input, counted row-major (or with
-    the first spatial dimension fastest where `column_major`); of equal ones the first.
+    the first spatial dimension fastest where `column_major`); of equal ones the first. NaN counts as the greatest.
+    `unsigned_input` says how integers are read.
 
     Constraints:
     - (C1) as C1 of `nn.pool`, but the result is an integer tensor.
@@ -554,7 +555,8 @@ def Nn_PoolArgMaxOp : Nn_ElementOp<"pool_arg_max"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, Sizes:$sizes, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
-                   DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$dilations, UnitAttr:$column_major);
+                   DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$dilations, UnitAttr:$column_major,
+                   UnitAttr:$unsigned_input);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input (`sizes` `(` $sizes^ `)`)? `window` `=` $window `strides` `=` $strides `low` `=` $low
@@ -570,7 +572,9 @@ def Nn_ResizeOp : Nn_ElementOp<"resize", [AttrSizedOperandSegments]> {
     dimension's scale, and the value there is found by `sample`. `scales` is an f32 tensor with one scale per
     dimension (output size over input size, as the model states it); `roi` holds the region of `tf_crop_and_resize`
     (starts, then ends; absent otherwise), outside of which the value is `extrapolation`. `antialias` widens the filter
-    by 1/scale when shrinking; `exclude_outside` gives no weight to samples outside the input.
+    by 1/scale when shrinking; `exclude_outside` gives no weight to samples outside the input. A scale that is the f32
+    nearest to output size over input size stands for that ratio itself. Integers, read as `unsigned_input` says, are
+    rounded to the nearest, of two to the even one, and clamped.
 
     Constraints:
     - (C1) `scales` has one f32 per dimension; the result has the input's rank and element type.
@@ -585,7 +589,8 @@ def Nn_ResizeOp : Nn_ElementOp<"resize", [AttrSizedOperandSegments]> {
   let arguments = (ins Nn_SampleModeAttr:$sample, AnyRankedTensor:$input, AnyRankedTensor:$scales,
                    Optional<AnyRankedTensor>:$roi, Sizes:$sizes, Nn_CoordinateModeAttr:$coordinate,
                    Nn_NearestModeAttr:$nearest, DefaultValuedAttr<F32Attr, "-0.75f">:$cubic_a,
-                   DefaultValuedAttr<F32Attr, "0.0f">:$extrapolation, UnitAttr:$exclude_outside, UnitAttr:$antialias);
+                   DefaultValuedAttr<F32Attr, "0.0f">:$extrapolation, UnitAttr:$exclude_outside, UnitAttr:$antialias,
+                   UnitAttr:$unsigned_input);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $sample $input `,` $scales (`roi` $roi^)? (`sizes` `(` $sizes^ `)`)? `coordinate` `=` $coordinate
@@ -602,7 +607,10 @@ def Nn_CastOp : Nn_ElementOp<"cast"> {
     Numeric conversion with ONNX Cast's meaning: to bool is `x != 0`; float to integer truncates toward zero and is
     clamped to the target's range (NaN gives 0); integer to narrower integer wraps, or clamps where `saturate`; to a
     float rounds to nearest even; to an 8-bit or smaller float clamps to its largest value where `saturate`, else
-    overflows to infinity or NaN. `unsigned_input`/`unsigned_result` say how integers are read.
+    overflows to infinity or NaN; to f8e8m0 rounds to a power of two as `rounding` says, a half upward where `nearest`,
+    and what is out of range becomes the least or greatest power where `saturate`, else NaN. f16, bf16, f32 and f64
+    overflow to infinity; f4e2m1 always clamps, and has no NaN but zero. `unsigned_input`/`unsigned_result` say how
+    integers are read; `i1` is 0 or 1.
 
     Constraints:
     - (C1) input and result have one shape.
@@ -613,11 +621,12 @@ def Nn_CastOp : Nn_ElementOp<"cast"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, UnitAttr:$saturate, UnitAttr:$unsigned_input,
-                   UnitAttr:$unsigned_result);
+                   UnitAttr:$unsigned_result,
+                   DefaultValuedAttr<Nn_PowerRoundingAttr, "PowerRounding::Nearest">:$rounding);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input (`saturate` $saturate^)? (`unsigned_input` $unsigned_input^)? (`unsigned_result` $unsigned_result^)?
-    attr-dict `:` `(` type($input) `)` `->` type($result)
+    (`rounding` `=` $rounding^)? attr-dict `:` `(` type($input) `)` `->` type($result)
   }];
   let hasFolder = 1;
   let hasVerifier = 1;
@@ -647,6 +656,7 @@ def Nn_ScatterElementsOp : Nn_KernelOp<"scatter_elements"> {
   let description = [{
     A copy of `input` in which, for each position `i…` of `indices` in row-major order, the element at `i…` with
     `i(axis)` replaced by `indices[i…]` is joined with `updates[i…]` by `update`. Negative indices count from the end.
+    An index that is still outside the axis is an error of the model: the reference says so, a kernel writes nothing.
 
     Constraints:
     - (C1) all have one rank, above `axis`; `indices` are integers; `updates` has their shape; the result has the
@@ -672,7 +682,7 @@ def Nn_ScatterNdOp : Nn_KernelOp<"scatter_nd"> {
   let summary = "Write slices at index tuples";
   let description = [{
     A copy of `input` in which, for each tuple along the last dimension of `indices` in row-major order, the slice it
-    names is joined with that of `updates` by `update`. Negative indices count from the end.
+    names is joined with that of `updates` by `update`. Negative and outside indices as in `nn.scatter_elements`.
 
     Constraints:
     - (C1) the tuple length is static and at most the input's rank; the ranks fit; `indices` are integers; the result
@@ -723,7 +733,8 @@ def Nn_TopKOp : Nn_KernelOp<"top_k"> {
 // The three recurrent cells share operands: gates `[T, B, G * H]` hold each step's input part, `x W^T + biases`, in
 // ONNX's gate order; `recurrence` is `[G * H, H]`; `lengths` (`[B]`, integers) ends each sequence early; `reverse`
 // walks time from each sequence's end. `h_sequence` is `[T, B, H]` with zeros past a sequence's end; `h_last` `[B, H]`.
-// Activations are named as in ONNX, with their alphas and betas beside them.
+// Activations are named as in ONNX; `alphas` and `betas` go, in order, to those that take one, and where they run out
+// ONNX's defaults hold. A sequence of length 0 keeps its initial state.
 class Nn_RecurrentOp<string mnemonic, list<Trait> traits = []> : Nn_KernelOp<mnemonic, traits>;
 
 def Nn_LstmOp : Nn_RecurrentOp<"lstm", [AttrSizedOperandSegments]> {
@@ -836,6 +847,62 @@ def Nn_NonZeroOp : Nn_Op<"nonzero", [Pure]> {
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$indices, Index:$count);
   let assemblyFormat = "$input attr-dict `:` `(` type($input) `)` `->` type($indices)";
+  let hasVerifier = 1;
+}
+
+def Nn_UniqueOp : Nn_Op<"unique", [Pure]> {
+  let summary = "Find the distinct slices along the first dimension";
+  let description = [{
+    `first` holds the coordinate of each distinct slice's first occurrence: ascending by the slices' elements, compared
+    one after the other, where `sorted`, else in the order of occurrence. `inverse` says for every slice which of them
+    it equals, `count` is how many there are. NaN is greater than all else and equals itself; integers are read as
+    `unsigned_input` says. The slices themselves are `nn.gather input, first`. Answered on the host.
+
+    Constraints:
+    - (C1) the input has a rank of at least 1; `first` is `tensor<? x i64>`, `inverse` `tensor<n x i64>`, `n` the
+      input's first size.
+
+    Example:
+    ```mlir
+    %f, %i, %n = nn.unique %x sorted : (tensor<8x4xf32>) -> (tensor<?xi64>, tensor<8xi64>)
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, UnitAttr:$sorted, UnitAttr:$unsigned_input);
+  let results = (outs AnyRankedTensor:$first, AnyRankedTensor:$inverse, Index:$count);
+  let assemblyFormat = [{
+    $input (`sorted` $sorted^)? (`unsigned` $unsigned_input^)? attr-dict
+    `:` `(` type($input) `)` `->` `(` type($first) `,` type($inverse) `)`
+  }];
+  let hasVerifier = 1;
+}
+
+def Nn_NonMaxSuppressionOp : Nn_Op<"non_max_suppression", [Pure]> {
+  let summary = "Choose boxes of high score that overlap little";
+  let description = [{
+    For each batch and class: from the best score down, of equal ones by ascending number, a box is chosen unless its
+    intersection over union with one already chosen is greater than `iou_threshold`, until `max_boxes` are. Boxes whose
+    score is not greater than `score_threshold`, or NaN, are no candidates. A row of the result is batch, class, box; rows
+    ascend by batch and class. A box is two opposite corners, or its centre, width and height where `center_point`.
+    Answered on the host.
+
+    Constraints:
+    - (C1) boxes `[B, N, 4]`, scores `[B, C, N]`, both floats; `max_boxes` is a tensor of one i64, the thresholds of
+      one float; the result is `tensor<? x 3 x i64>`.
+
+    Example:
+    ```mlir
+    %b, %n = nn.non_max_suppression %boxes, %scores max %m iou %i
+        : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$boxes, AnyRankedTensor:$scores, AnyRankedTensor:$max_boxes,
+                   AnyRankedTensor:$iou_threshold, Optional<AnyRankedTensor>:$score_threshold, UnitAttr:$center_point);
+  let results = (outs AnyRankedTensor:$selected, Index:$count);
+  let assemblyFormat = [{
+    $boxes `,` $scores `max` $max_boxes `iou` $iou_threshold (`score` $score_threshold^)?
+    (`center_point` $center_point^)? attr-dict `:` `(` type($boxes) `,` type($scores) `,` type($max_boxes) `,` type($iou_threshold)
+    (`,` type($score_threshold)^)? `)` `->` type($selected)
+  }];
   let hasVerifier = 1;
 }
 

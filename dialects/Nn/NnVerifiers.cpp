@@ -526,6 +526,37 @@ LogicalResult joule::nn::verifyInputSizes(Operation *op, TypeRange arguments,
   return success();
 }
 
+LogicalResult UniqueOp::verify() {
+  RankedTensorType input = typeOf(getInput()), first = typeOf(getFirst()), inverse = typeOf(getInverse());
+  if (input.getRank() == 0) // C1
+    return emitOpError() << "has an input of rank 0";
+  bool isList = first.getRank() == 1 && first.isDynamicDim(0) && first.getElementType().isInteger(64);
+  if (!isList || inverse.getRank() != 1 || !compatible(inverse.getDimSize(0), input.getDimSize(0)) ||
+      !inverse.getElementType().isInteger(64)) // C1
+    return emitOpError() << "gives " << first << " and " << inverse << " for an input of type " << input;
+  return success();
+}
+
+LogicalResult NonMaxSuppressionOp::verify() {
+  RankedTensorType boxes = typeOf(getBoxes()), scores = typeOf(getScores()), selected = typeOf(getSelected());
+  if (boxes.getRank() != 3 || scores.getRank() != 3 || !compatible(boxes.getDimSize(2), 4) ||
+      !compatible(boxes.getDimSize(0), scores.getDimSize(0)) ||
+      !compatible(boxes.getDimSize(1), scores.getDimSize(2)) || !isa<FloatType>(boxes.getElementType()) ||
+      !isa<FloatType>(scores.getElementType())) // C1
+    return emitOpError() << "has boxes of type " << boxes << " and scores of type " << scores;
+  auto isOneElement = [](RankedTensorType type) { return type.hasStaticShape() && type.getNumElements() == 1; };
+  RankedTensorType most = typeOf(getMaxBoxes());
+  if (!isOneElement(most) || !most.getElementType().isInteger(64)) // C1
+    return emitOpError() << "has a number of boxes of type " << most;
+  for (Value threshold : {getIouThreshold(), getScoreThreshold()})
+    if (threshold && (!isOneElement(typeOf(threshold)) || !isa<FloatType>(typeOf(threshold).getElementType()))) // C1
+      return emitOpError() << "has a threshold of type " << typeOf(threshold);
+  if (selected.getRank() != 2 || !selected.isDynamicDim(0) || selected.getDimSize(1) != 3 ||
+      !selected.getElementType().isInteger(64)) // C1
+    return emitOpError() << "gives " << selected;
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
   if (getBody().getArgumentTypes() != getInputs().getTypes()) // C1
     return emitOpError() << "has body arguments that differ from its operands";

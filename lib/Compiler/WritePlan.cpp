@@ -9,6 +9,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace joule;
@@ -230,9 +232,21 @@ private:
     return success();
   }
 
+  /// Flags and integers as a JSON object; the ops that the host runs have no other attributes.
+  static std::string settingsOf(DictionaryAttr settings) {
+    llvm::json::Object object;
+    for (NamedAttribute setting : settings) {
+      if (isa<UnitAttr>(setting.getValue()))
+        object[setting.getName().str()] = true;
+      else if (auto number = dyn_cast<IntegerAttr>(setting.getValue()))
+        object[setting.getName().str()] = number.getInt();
+    }
+    return llvm::formatv("{0}", llvm::json::Value(std::move(object))).str();
+  }
+
   LogicalResult writeHostCall(plan::HostCallOp op, plan::HostCall &step) {
     step.set_name(op.getCallee().str());
-    step.set_attributes("{}");
+    step.set_attributes(settingsOf(op.getSettings()));
     SmallVector<StringAttr> nodes = nn::nodeNames(op.getLoc());
     step.set_node(nodes.empty() ? "" : nodes.front().str());
     ValueRange sizes = op.getSizes();

@@ -108,7 +108,9 @@ private:
         })
         .Case([&](tensor::FromElementsOp op) { return translateFromElements(op); })
         .Case([&](tensor::ExtractOp op) { return translateExtract(op); })
-        .Case([&](nn::NonZeroOp op) { return translateHostCall(op, "nonzero", op.getInput()); })
+        .Case([&](nn::NonZeroOp op) { return translateHostCall(op, "nonzero"); })
+        .Case([&](nn::UniqueOp op) { return translateHostCall(op, "unique"); })
+        .Case([&](nn::NonMaxSuppressionOp op) { return translateHostCall(op, "non_max_suppression"); })
         .Case([&](nn::AssertOp op) {
           builder.create<plan::CheckOp>(op.getLoc(), mapping.lookup(op.getCondition()), op.getMessageAttr());
           return success();
@@ -223,11 +225,12 @@ private:
     return success();
   }
 
-  /// A call whose results are tensors, each followed in the op's results by its dynamic sizes at the end.
-  LogicalResult translateHostCall(Operation *op, StringRef callee, ValueRange tensors) {
+  /// A call of the host kernel `callee` on the op's tensors, with its attributes as settings. The op's index results are
+  /// the first of its tensors' dynamic sizes; the call gives all of them.
+  LogicalResult translateHostCall(Operation *op, StringRef callee) {
     SmallVector<Value> inputs, sizes;
     SmallVector<Attribute> inputTypes, resultTypes;
-    for (Value tensor : tensors) {
+    for (Value tensor : op->getOperands()) {
       inputs.push_back(mapping.lookup(tensor));
       inputTypes.push_back(TypeAttr::get(tensor.getType()));
       FailureOr<SmallVector<OpFoldResult>> known = nn::sizesOf(tensor);
@@ -238,15 +241,18 @@ private:
           sizes.push_back(lookup(op->getLoc(), size));
     }
     SmallVector<Type> types;
-    for (Type type : op->getResultTypes()) {
-      if (isTensor(type))
+    int64_t numSizes = 0;
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
         resultTypes.push_back(TypeAttr::get(type));
-      types.push_back(isTensor(type) ? bufferType() : type);
-    }
+        types.push_back(bufferType());
+        numSizes += tensor.getNumDynamicDims();
+      }
+    types.append(numSizes, builder.getIndexType());
     auto call = builder.create<plan::HostCallOp>(op->getLoc(), types, builder.getStringAttr(callee), inputs, sizes,
                                                  builder.getArrayAttr(inputTypes), builder.getArrayAttr(resultTypes),
-                                                 builder.getDictionaryAttr({}));
-    mapping.map(op->getResults(), call.getOutputs());
+                                                 op->getAttrDictionary());
+    mapping.map(op->getResults(), call.getOutputs().take_front(op->getNumResults()));
     return success();
   }
 

@@ -70,14 +70,14 @@ static Precision precisionOf(std::optional<nn::PrecisionAttr> attribute) {
   return precision;
 }
 
+/// The window of a pooling.
 template <typename Op> static Window windowOf(Op op) {
-  return {{}, dims(op.getStrides()), dims(op.getLow()), dims(op.getDilations()), {}};
+  return {dims(op.getWindow()), dims(op.getStrides()), dims(op.getLow()), dims(op.getDilations()), {}};
 }
 
 static Combiner combinerOf(nn::Combiner combiner) { return static_cast<Combiner>(combiner); }
 
-//===- One function per operation
-//------------------------------------------------------------------------------------
+//===- One function per operation ----------------------------------------------------------------------------
 
 static Result<Buffer> evaluate(nn::ConstantOp op, const Operands &) {
   if (!isa<DenseElementsAttr>(op.getValue()))
@@ -160,8 +160,8 @@ static Result<Buffer> evaluate(nn::ContractOp op, const Operands &operands) {
 }
 
 static Result<Buffer> evaluate(nn::ConvOp op, const Operands &operands) {
-  Window window = windowOf(op);
-  window.inputDilations = dims(op.getInputDilations());
+  Window window{
+      {}, dims(op.getStrides()), dims(op.getLow()), dims(op.getDilations()), dims(op.getInputDilations())};
   return conv(operands[op.getInput()].withSign(op.getUnsignedInput()),
               operands[op.getFilter()].withSign(op.getUnsignedFilter()), window, op.getGroups(),
               typeOf(op.getResult()), operands.shape(op.getResult(), op.getSizes()),
@@ -170,8 +170,9 @@ static Result<Buffer> evaluate(nn::ConvOp op, const Operands &operands) {
 
 static Result<Buffer> evaluate(nn::CastOp op, const Operands &operands) {
   ElementType type = typeOf(op.getResult());
-  Buffer result = castTo(operands[op.getInput()].withSign(op.getUnsignedInput()),
-                         withSign(type, op.getUnsignedResult()), {op.getSaturate(), PowerRounding::Nearest});
+  Buffer result =
+      castTo(operands[op.getInput()].withSign(op.getUnsignedInput()), withSign(type, op.getUnsignedResult()),
+             {op.getSaturate(), static_cast<PowerRounding>(op.getRounding())});
   return result.as(type);
 }
 
@@ -179,8 +180,121 @@ static Result<Buffer> evaluate(nn::BitcastOp op, const Operands &operands) {
   return bitcast(operands[op.getInput()], typeOf(op.getResult()));
 }
 
-//===- All operations
-//------------------------------------------------------------------------------------------------
+static Result<Buffer> evaluate(nn::PoolOp op, const Operands &operands) {
+  return pool(combinerOf(op.getCombiner()), operands[op.getInput()], windowOf(op),
+              operands.shape(op.getResult(), op.getSizes()));
+}
+
+static Result<Buffer> evaluate(nn::PoolArgMaxOp op, const Operands &operands) {
+  return poolArgMax(operands[op.getInput()].withSign(op.getUnsignedInput()), windowOf(op),
+                    op.getColumnMajor(), typeOf(op.getResult()),
+                    operands.shape(op.getResult(), op.getSizes()));
+}
+
+static Result<Buffer> evaluate(nn::ResizeOp op, const Operands &operands) {
+  ResizeOptions options;
+  options.sample = static_cast<SampleMode>(op.getSample());
+  options.coordinate = static_cast<CoordinateMode>(op.getCoordinate());
+  options.nearest = static_cast<NearestMode>(op.getNearest());
+  options.cubicA = op.getCubicA().convertToDouble();
+  options.extrapolation = op.getExtrapolation().convertToDouble();
+  options.excludeOutside = op.getExcludeOutside();
+  options.antialias = op.getAntialias();
+  Result<Buffer> result =
+      resize(operands[op.getInput()].withSign(op.getUnsignedInput()), operands[op.getScales()],
+             operands.optional(op.getRoi()), options, operands.shape(op.getResult(), op.getSizes()));
+  if (!result)
+    return result;
+  return result->withSign(false);
+}
+
+static Result<Buffer> evaluate(nn::ScatterElementsOp op, const Operands &operands) {
+  return scatterElements(static_cast<Update>(op.getUpdate()), operands[op.getInput()],
+                         operands[op.getIndices()], operands[op.getUpdates()], op.getAxis());
+}
+
+static Result<Buffer> evaluate(nn::ScatterNdOp op, const Operands &operands) {
+  return scatterNd(static_cast<Update>(op.getUpdate()), operands[op.getInput()], operands[op.getIndices()],
+                   operands[op.getUpdates()]);
+}
+
+//===- Operations with several results -----------------------------------------------------------------------
+
+static Results evaluate(nn::TopKOp op, const Operands &operands) {
+  Shape shape = operands.shape(op.getValues(), op.getSizes());
+  Result<TopK> found = topK(operands[op.getInput()].withSign(op.getUnsignedInput()), op.getAxis(),
+                            shape[op.getAxis()], op.getSmallest());
+  if (!found)
+    return Failure{found.error()};
+  return SmallVector<Buffer>{found->values.withSign(false), found->indices};
+}
+
+template <typename Op> static RecurrentOptions recurrentOptions(Op op) {
+  RecurrentOptions options;
+  for (Attribute name : op.getActivations())
+    options.activations.push_back(cast<StringAttr>(name).str());
+  options.alphas = op.getAlphas().vec();
+  options.betas = op.getBetas().vec();
+  options.clip = op.getClip().convertToDouble();
+  options.reverse = op.getReverse();
+  return options;
+}
+
+static Results statesOf(Result<Recurrent> states, bool hasCell) {
+  if (!states)
+    return Failure{states.error()};
+  SmallVector<Buffer> results = {states->hSequence, states->hLast};
+  if (hasCell)
+    results.push_back(states->cLast);
+  return results;
+}
+
+static Results evaluate(nn::LstmOp op, const Operands &operands) {
+  return statesOf(lstm(operands[op.getGates()], operands[op.getRecurrence()], operands[op.getHInitial()],
+                       operands[op.getCInitial()], operands.optional(op.getPeepholes()),
+                       operands.optional(op.getLengths()), recurrentOptions(op), op.getInputForget()),
+                  /*hasCell=*/true);
+}
+
+static Results evaluate(nn::GruOp op, const Operands &operands) {
+  return statesOf(gru(operands[op.getGates()], operands[op.getRecurrence()], operands[op.getRecurrentBias()],
+                      operands[op.getHInitial()], operands.optional(op.getLengths()), recurrentOptions(op),
+                      op.getLinearBeforeReset()),
+                  /*hasCell=*/false);
+}
+
+static Results evaluate(nn::RnnOp op, const Operands &operands) {
+  return statesOf(rnn(operands[op.getGates()], operands[op.getRecurrence()], operands[op.getHInitial()],
+                      operands.optional(op.getLengths()), recurrentOptions(op)),
+                  /*hasCell=*/false);
+}
+
+static Results evaluate(nn::NonZeroOp op, const Operands &operands) {
+  Buffer found = nonZero(operands[op.getInput()]);
+  return SmallVector<Buffer>{found, scalar(ElementType::Int64, found.shape[1])};
+}
+
+static Results evaluate(nn::UniqueOp op, const Operands &operands) {
+  Unique found = unique(operands[op.getInput()].withSign(op.getUnsignedInput()), op.getSorted());
+  return SmallVector<Buffer>{found.first, found.inverse, scalar(ElementType::Int64, found.first.shape[0])};
+}
+
+static Results evaluate(nn::NonMaxSuppressionOp op, const Operands &operands) {
+  SuppressionOptions options;
+  options.mostPerClass = operands[op.getMaxBoxes()].integer();
+  options.overlapThreshold = operands[op.getIouThreshold()].number();
+  if (const Buffer *threshold = operands.optional(op.getScoreThreshold()))
+    options.scoreThreshold = threshold->number();
+  options.centerPoint = op.getCenterPoint();
+  Result<Buffer> found = suppressOverlaps(operands[op.getBoxes()], operands[op.getScores()], options);
+  if (!found)
+    return Failure{found.error()};
+  return SmallVector<Buffer>{*found, scalar(ElementType::Int64, found->shape[0])};
+}
+
+//===- All operations ----------------------------------------------------------------------------------------
+
+static Results listOf(Results results) { return results; }
 
 static Results listOf(Result<Buffer> result) {
   if (!result)
@@ -194,7 +308,9 @@ template <typename Use> static bool withNnOp(Operation *op, Use &&use) {
       .Case<nn::ConstantOp, nn::BroadcastOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp,
             nn::ConcatOp, nn::IotaOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::ReduceOp,
             nn::ArgReduceOp, nn::CumulateOp, nn::SoftmaxOp, nn::NormalizeOp, nn::ContractOp, nn::ConvOp,
-            nn::CastOp, nn::BitcastOp>([&](auto op) {
+            nn::CastOp, nn::BitcastOp, nn::PoolOp, nn::PoolArgMaxOp, nn::ResizeOp, nn::ScatterElementsOp,
+            nn::ScatterNdOp, nn::TopKOp, nn::LstmOp, nn::GruOp, nn::RnnOp, nn::NonZeroOp, nn::UniqueOp,
+            nn::NonMaxSuppressionOp>([&](auto op) {
         use(op);
         return true;
       })

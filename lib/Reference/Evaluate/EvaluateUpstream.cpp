@@ -14,8 +14,7 @@ namespace joule::reference {
 using Operands = ArrayRef<Buffer>;
 using Results = Result<SmallVector<Buffer>>;
 
-//===- How integers are read
-//-----------------------------------------------------------------------------------------
+//===- How integers are read ---------------------------------------------------------------------------------
 
 namespace {
 enum class Sign { AsIs, Signed, Unsigned };
@@ -34,8 +33,7 @@ static ElementType resultType(Operation *op, unsigned result = 0) {
   return elementTypeOf(getElementTypeOrSelf(op->getResult(result).getType()));
 }
 
-//===- The table
-//-----------------------------------------------------------------------------------------------------
+//===- The table ---------------------------------------------------------------------------------------------
 
 namespace {
 using Evaluator = std::function<Results(Operation *, Operands)>;
@@ -175,8 +173,7 @@ static Results constant(Operation *op, Operands) {
   return SmallVector<Buffer>{*value};
 }
 
-//===- Tensors of scalars
-//--------------------------------------------------------------------------------------------
+//===- Tensors of scalars ------------------------------------------------------------------------------------
 
 static Results fromElements(Operation *op, Operands operands) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());

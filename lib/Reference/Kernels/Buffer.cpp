@@ -53,8 +53,7 @@ Buffer Buffer::as(ElementType other) const {
   return buffer;
 }
 
-//===- What each type stores
-//-----------------------------------------------------------------------------------------
+//===- What each type stores ---------------------------------------------------------------------------------
 
 // A codec says how one element is stored, once elements narrower than a byte are spread out: `Bits` is what
 // is stored, `decode` gives the number as the narrowest C++ type that holds it, `encode` rounds or wraps a
@@ -251,8 +250,7 @@ JOULE_INSTANTIATE(int64_t)
 JOULE_INSTANTIATE(uint64_t)
 #undef JOULE_INSTANTIATE
 
-//===- Single elements
-//-----------------------------------------------------------------------------------------------
+//===- Single elements ---------------------------------------------------------------------------------------
 
 /// The element at `position` as a tensor of one.
 static Buffer single(const Buffer &buffer, int64_t position) {

@@ -44,6 +44,14 @@ template <typename A> A lesser(A a, A b) {
   return b < a ? b : a;
 }
 
+/// An order of all values in which NaN is the greatest.
+template <typename C> bool isGreater(C a, C b) {
+  if constexpr (std::is_floating_point_v<C>)
+    if (std::isnan(a) || std::isnan(b))
+      return std::isnan(a) && !std::isnan(b);
+  return a > b;
+}
+
 /// Sums and products that wrap where integers overflow.
 template <typename A> A sum(A a, A b) {
   if constexpr (std::is_floating_point_v<A>)

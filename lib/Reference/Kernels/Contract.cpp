@@ -175,8 +175,7 @@ Result<Buffer> contract(const Buffer &lhs, const Buffer &rhs, const Dims &lhsLab
   return transpose(product, permutation);
 }
 
-//===- Convolutions
-//--------------------------------------------------------------------------------------------------
+//===- Convolutions ------------------------------------------------------------------------------------------
 
 namespace {
 

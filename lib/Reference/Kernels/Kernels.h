@@ -36,8 +36,7 @@ enum class CoordinateMode {
 enum class NearestMode { RoundPreferFloor, RoundPreferCeil, Floor, Ceil };
 enum class Update { Replace, Add, Multiply, Max, Min, UnsignedMax, UnsignedMin };
 
-//===- Layout (Layout.cpp)
-//-------------------------------------------------------------------------------------------
+//===- Layout (Layout.cpp) -----------------------------------------------------------------------------------
 
 Result<Buffer> broadcast(const Buffer &input, const Dims &dimensions, const Shape &shape);
 Result<Buffer> reshape(const Buffer &input, const Shape &shape);
@@ -48,15 +47,13 @@ Result<Buffer> pad(const Buffer &input, const Buffer &value, const Dims &low, Pa
 Result<Buffer> concat(const std::vector<Buffer> &inputs, int64_t axis, const Shape &shape);
 Buffer iota(ElementType type, int64_t dimension, const Shape &shape);
 
-//===- Gathers (Gather.cpp)
-//------------------------------------------------------------------------------------------
+//===- Gathers (Gather.cpp) ----------------------------------------------------------------------------------
 
 Result<Buffer> gather(const Buffer &input, const Buffer &indices, int64_t axis);
 Result<Buffer> gatherElements(const Buffer &input, const Buffer &indices, int64_t axis);
 Result<Buffer> gatherNd(const Buffer &input, const Buffer &indices, int64_t batchDims);
 
-//===- Reductions (Reduce.cpp)
-//---------------------------------------------------------------------------------------
+//===- Reductions (Reduce.cpp) -------------------------------------------------------------------------------
 
 /// How floats are combined: rounded to `compute` first, and the result to `accumulate`. Absent: not at all.
 struct Precision {
@@ -71,8 +68,7 @@ Buffer cumulate(Combiner combiner, const Buffer &input, int64_t axis, bool exclu
 Buffer softmax(const Buffer &input, int64_t axis, bool log);
 Buffer normalize(const Buffer &input, const Dims &axes, double epsilon, bool rms);
 
-//===- Contractions (Contract.cpp)
-//-----------------------------------------------------------------------------------
+//===- Contractions (Contract.cpp) ---------------------------------------------------------------------------
 
 Result<Buffer> contract(const Buffer &lhs, const Buffer &rhs, const Dims &lhsLabels, const Dims &rhsLabels,
                         const Dims &outLabels, ElementType type, const Precision &precision = {});
@@ -87,8 +83,7 @@ struct Window {
 Result<Buffer> conv(const Buffer &input, const Buffer &filter, const Window &window, int64_t groups,
                     ElementType type, const Shape &shape, const Precision &precision = {});
 
-//===- Windows (Window.cpp, Resize.cpp)
-//------------------------------------------------------------------------------
+//===- Windows (Window.cpp, Resize.cpp) ----------------------------------------------------------------------
 
 Buffer pool(Combiner combiner, const Buffer &input, const Window &window, const Shape &shape);
 Buffer poolArgMax(const Buffer &input, const Window &window, bool columnMajor, ElementType type,
@@ -103,12 +98,12 @@ struct ResizeOptions {
   bool excludeOutside = false, antialias = false;
 };
 
-/// `scales` holds one f32 per dimension; `roi` starts, then ends, or is null.
+/// `scales` holds one f32 per dimension; `roi` starts, then ends, or is null. Signedness is that of the
+/// input's type.
 Result<Buffer> resize(const Buffer &input, const Buffer &scales, const Buffer *roi,
                       const ResizeOptions &options, const Shape &shape);
 
-//===- Pointwise (Pointwise.cpp, Cast.cpp)
-//---------------------------------------------------------------------------
+//===- Pointwise (Pointwise.cpp, Cast.cpp) -------------------------------------------------------------------
 
 enum class Unary {
   Negate,
@@ -204,8 +199,7 @@ Buffer wrap(const Buffer &input, ElementType type);
 /// The elements' bits as another type of that width; one-bit and bool are the same.
 Buffer bitcast(const Buffer &input, ElementType type);
 
-//===- Operations with kernels of their own
-//--------------------------------------------------------------------------
+//===- Operations with kernels of their own ------------------------------------------------------------------
 
 /// (Scatter.cpp) An index outside the axis is a failure.
 Result<Buffer> scatterElements(Update update, const Buffer &input, const Buffer &indices,
@@ -241,7 +235,26 @@ Result<Recurrent> gru(const Buffer &gates, const Buffer &recurrence, const Buffe
 Result<Recurrent> rnn(const Buffer &gates, const Buffer &recurrence, const Buffer &hInitial,
                       const Buffer *lengths, const RecurrentOptions &options);
 
+//===- Operations whose result sizes follow from data --------------------------------------------------------
+
 /// (Layout.cpp) The coordinates of what is not zero, `[rank, count]`, i64.
 Buffer nonZero(const Buffer &input);
+
+struct Unique {
+  Buffer first, inverse;
+};
+
+/// (Unique.cpp) `input` has at least one dimension; signedness is that of its type.
+Unique unique(const Buffer &input, bool sorted);
+
+struct SuppressionOptions {
+  int64_t mostPerClass = 0;
+  double overlapThreshold = 0;
+  std::optional<double> scoreThreshold; ///< none: every box is a candidate
+  bool centerPoint = false;
+};
+
+/// (Suppress.cpp) `[count, 3]`, i64: batch, class and box of each that is chosen.
+Result<Buffer> suppressOverlaps(const Buffer &boxes, const Buffer &scores, const SuppressionOptions &options);
 
 } // namespace joule::reference

@@ -8,8 +8,7 @@ namespace joule::reference {
 /// Rounds as the element type computes: f32 for floats up to 32 bits.
 template <typename C> static C toResult(double value) { return static_cast<C>(value); }
 
-//===- One operand
-//---------------------------------------------------------------------------------------------------
+//===- One operand -------------------------------------------------------------------------------------------
 
 static double roundHalfAway(double x) { return std::round(x); }
 
@@ -117,8 +116,7 @@ Buffer unary(Unary operation, const Buffer &input) {
   });
 }
 
-//===- Two operands
-//--------------------------------------------------------------------------------------------------
+//===- Two operands ------------------------------------------------------------------------------------------
 
 static double maxNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : greater(a, b); }
 static double minNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : lesser(a, b); }
@@ -264,8 +262,7 @@ Buffer powerOfInteger(const Buffer &base, const Buffer &exponent) {
   return store<double>(base.type, base.shape, std::move(results));
 }
 
-//===- Comparisons and choices
-//---------------------------------------------------------------------------------------
+//===- Comparisons and choices -------------------------------------------------------------------------------
 
 template <typename C> static bool holds(Comparison comparison, C a, C b) {
   switch (comparison) {

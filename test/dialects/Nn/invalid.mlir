@@ -916,6 +916,58 @@ func.func @nonzero_c1(%x: tensor<8x4xf32>) {
 
 // -----
 
+func.func @unique_c1(%x: tensor<f32>) {
+  // expected-error @below {{'nn.unique' op has an input of rank 0}}
+  %0, %1, %2 = nn.unique %x : (tensor<f32>) -> (tensor<?xi64>, tensor<1xi64>)
+  return
+}
+
+// -----
+
+func.func @unique_c1(%x: tensor<8x4xf32>) {
+  // expected-error @below {{'nn.unique' op gives 'tensor<?xi64>' and 'tensor<4xi64>' for an input of type 'tensor<8x4xf32>'}}
+  %0, %1, %2 = nn.unique %x : (tensor<8x4xf32>) -> (tensor<?xi64>, tensor<4xi64>)
+  return
+}
+
+// -----
+
+func.func @non_max_suppression_c1(%b: tensor<1x8x4xf32>, %s: tensor<1x2x7xf32>, %m: tensor<i64>, %t: tensor<f32>) {
+  // expected-error @below {{'nn.non_max_suppression' op has boxes of type 'tensor<1x8x4xf32>' and scores of type 'tensor<1x2x7xf32>'}}
+  %0, %1 = nn.non_max_suppression %b, %s max %m iou %t
+      : (tensor<1x8x4xf32>, tensor<1x2x7xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
+  return
+}
+
+// -----
+
+func.func @non_max_suppression_c1(%b: tensor<1x8x4xf32>, %s: tensor<1x2x8xf32>, %m: tensor<?xi64>, %t: tensor<f32>) {
+  // expected-error @below {{'nn.non_max_suppression' op has a number of boxes of type 'tensor<?xi64>'}}
+  %0, %1 = nn.non_max_suppression %b, %s max %m iou %t
+      : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<?xi64>, tensor<f32>) -> tensor<?x3xi64>
+  return
+}
+
+// -----
+
+func.func @non_max_suppression_c1(%b: tensor<1x8x4xf32>, %s: tensor<1x2x8xf32>, %m: tensor<i64>, %t: tensor<i64>) {
+  // expected-error @below {{'nn.non_max_suppression' op has a threshold of type 'tensor<i64>'}}
+  %0, %1 = nn.non_max_suppression %b, %s max %m iou %t
+      : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<i64>) -> tensor<?x3xi64>
+  return
+}
+
+// -----
+
+func.func @non_max_suppression_c1(%b: tensor<1x8x4xf32>, %s: tensor<1x2x8xf32>, %m: tensor<i64>, %t: tensor<f32>) {
+  // expected-error @below {{'nn.non_max_suppression' op gives 'tensor<?x2xi64>'}}
+  %0, %1 = nn.non_max_suppression %b, %s max %m iou %t
+      : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x2xi64>
+  return
+}
+
+// -----
+
 func.func @fused_c1(%x: tensor<8xf32>, %d: tensor<?xf32>, %n: index) {
   // expected-error @below {{'nn.fused' op has body arguments that differ from its operands}}
   %0 = nn.fused (%x : tensor<8xf32>) -> (tensor<8xf32>) {

@@ -171,10 +171,25 @@ func.func @scatters(%x: tensor<8x4xf32>, %places: tensor<3x4xi64>, %rows: tensor
 // CHECK:         nn.top_k %{{.*}} axis = 1 : (tensor<8x64xf32>) -> (tensor<8x5xf32>, tensor<8x5xi64>)
 // CHECK:         nn.top_k %{{.*}} sizes(%{{.*}}) axis = 1 smallest :
 // CHECK:         nn.nonzero %{{.*}} : (tensor<8x64xf32>) -> tensor<2x?xi64>
+// CHECK:         nn.unique %{{.*}} sorted unsigned : (tensor<8x64xf32>) -> (tensor<?xi64>, tensor<8xi64>)
+// CHECK:         nn.unique %{{.*}} : (tensor<8x64xf32>) -> (tensor<?xi64>, tensor<8xi64>)
 func.func @sorts(%x: tensor<8x64xf32>, %k: index) {
   %0, %1 = nn.top_k %x axis = 1 : (tensor<8x64xf32>) -> (tensor<8x5xf32>, tensor<8x5xi64>)
   %2, %3 = nn.top_k %x sizes(%k) axis = 1 smallest : (tensor<8x64xf32>) -> (tensor<8x?xf32>, tensor<8x?xi64>)
   %4, %5 = nn.nonzero %x : (tensor<8x64xf32>) -> tensor<2x?xi64>
+  %6, %7, %8 = nn.unique %x sorted unsigned : (tensor<8x64xf32>) -> (tensor<?xi64>, tensor<8xi64>)
+  %9, %10, %11 = nn.unique %x : (tensor<8x64xf32>) -> (tensor<?xi64>, tensor<8xi64>)
+  return
+}
+
+// CHECK-LABEL: func.func @boxes
+// CHECK:         nn.non_max_suppression %{{.*}}, %{{.*}} max %{{.*}} iou %{{.*}} : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
+// CHECK:         nn.non_max_suppression %{{.*}}, %{{.*}} max %{{.*}} iou %{{.*}} score %{{.*}} center_point :
+func.func @boxes(%boxes: tensor<1x8x4xf32>, %scores: tensor<1x2x8xf32>, %most: tensor<i64>, %t: tensor<f32>) {
+  %0, %1 = nn.non_max_suppression %boxes, %scores max %most iou %t
+      : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
+  %2, %3 = nn.non_max_suppression %boxes, %scores max %most iou %t score %t center_point
+      : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<?x3xi64>
   return
 }
 

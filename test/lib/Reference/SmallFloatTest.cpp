@@ -104,8 +104,7 @@ TEST(SmallFloatFacts, powers_of_two) {
   EXPECT_EQ(encodePower(0), 255);
 }
 
-//===- Cast
-//----------------------------------------------------------------------------------------------------------
+//===- Cast --------------------------------------------------------------------------------------------------
 
 TEST(Cast, float_to_integer_truncates_and_clamps) {
   Buffer input = makeFloats(ElementType::Float32, {6}, {-1.9, 2.9, 300, -300, NAN, 1e30});
