@@ -206,7 +206,9 @@ private:
     return llvm::any_of(op->getResult(0).getUsers(), [&](Operation *user) {
       if (user->getBlock() != &block)
         return roleOf(user) != Role::Free;
-      return !groupOf.count(user) && roleOf(user) != Role::Free ? true : groupOf.count(user) && roleOf(user) == Role::Own;
+      if (groupOf.count(user))
+        return roleOf(user) == Role::Own;
+      return aliases.contains(user) || roleOf(user) != Role::Free;
     });
   }
 
@@ -227,6 +229,7 @@ private:
         return;
       if (isa<nn::ReshapeOp>(op)) {
         readersOf[op].memory = true;
+        aliases.insert(op);
         return;
       }
       int group = newGroup(op);
@@ -277,13 +280,16 @@ private:
       locations.push_back(op->getLoc());
     Location loc = FusedLoc::get(builder.getContext(), locations);
     SmallVector<Value> sizes = dynamicSizes(group.last);
-    auto fused = builder.create<nn::FusedOp>(loc, group.last->getResultTypes(), captured, sizes,
+    auto fused = builder.create<nn::FusedOp>(loc, group.last->getResultTypes(), asArguments(builder, captured), sizes,
                                              builder.getDenseI64ArrayAttr(inputSizes));
     Block &inner = fused.getBody().emplaceBlock();
     IRMapping mapping;
-    for (Value value : captured)
-      mapping.map(value, inner.addArgument(value.getType(), value.getLoc()));
     builder.setInsertionPointToStart(&inner);
+    for (auto [value, given] : llvm::zip(captured, fused.getInputs())) {
+      Value argument = inner.addArgument(given.getType(), value.getLoc());
+      bool isCast = given != value;
+      mapping.map(value, isCast ? builder.create<arith::IndexCastOp>(loc, value.getType(), argument) : argument);
+    }
     for (Operation *op : body)
       builder.clone(*op, mapping);
     SmallVector<Value> yielded;
@@ -291,6 +297,19 @@ private:
       yielded.push_back(mapping.lookup(result));
     builder.create<nn::YieldOp>(loc, yielded);
     group.last->replaceAllUsesWith(fused.getOutputs());
+  }
+
+  /// A kernel's scalar arguments are indices; other integers of the host are cast outside and back inside.
+  SmallVector<Value> asArguments(OpBuilder &builder, ArrayRef<Value> captured) {
+    SmallVector<Value> arguments;
+    for (Value value : captured) {
+      Type index = builder.getIndexType();
+      if (isa<IntegerType>(value.getType()))
+        value = value.getType().isInteger(1) ? builder.create<arith::IndexCastUIOp>(value.getLoc(), index, value).getResult()
+                                             : builder.create<arith::IndexCastOp>(value.getLoc(), index, value).getResult();
+      arguments.push_back(value);
+    }
+    return arguments;
   }
 
   /// Tensors first, then indices: the order of a kernel's arguments.
@@ -354,10 +373,25 @@ private:
   std::vector<Group> groups;
   DenseMap<Operation *, int> groupOf, groupEndingAt;
   DenseMap<Operation *, Readers> readersOf;
+  llvm::SmallPtrSet<Operation *, 8> aliases; ///< reshapes that stay outside: other names of what they read
 };
+
+/// What upstream folding has made of tensors, as nn says it.
+void respellConstants(func::FuncOp function) {
+  function.walk([](arith::ConstantOp constant) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!elements || !isa<RankedTensorType>(constant.getType()))
+      return;
+    OpBuilder builder(constant);
+    constant.replaceAllUsesWith(
+        builder.create<nn::ConstantOp>(constant.getLoc(), constant.getType(), elements).getResult());
+    constant.erase();
+  });
+}
 
 struct FuseGroups : joule::impl::FuseGroupsBase<FuseGroups> {
   void runOnOperation() override {
+    respellConstants(getOperation());
     SmallVector<Block *> blocks;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<nn::FusedOp>(op))

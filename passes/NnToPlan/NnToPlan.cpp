@@ -43,7 +43,8 @@ public:
     SmallVector<Type> inputs(function.getNumArguments(), bufferType());
     auto planned = builder.create<func::FuncOp>(function.getLoc(), function.getName(),
                                                 builder.getFunctionType(inputs, {}));
-    planned.setAllArgAttrs(function.getAllArgAttrs().getValue());
+    if (ArrayAttr attributes = function.getAllArgAttrs())
+      planned.setAllArgAttrs(attributes.getValue());
     for (auto [number, type] : llvm::enumerate(function.getArgumentTypes()))
       planned.setArgAttr(number, "plan.tensor", TypeAttr::get(type));
     Block *entry = planned.addEntryBlock();

@@ -245,6 +245,9 @@ Value KernelElements::constant(Operation *op, Attribute value, ValueRange indice
   auto write = [&](Attribute element) -> Value {
     return builder.create<arith::ConstantOp>(op->getLoc(), cast<TypedAttr>(element));
   };
+  // Code that reads no element still has to stand there.
+  if (elements.empty())
+    return write(builder.getZeroAttr(type));
   if (elements.isSplat())
     return write(elements.getSplatValue<Attribute>());
   Value at = position(tensor, indices);

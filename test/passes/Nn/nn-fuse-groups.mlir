@@ -67,3 +67,25 @@ func.func @dynamic(%x: tensor<?xf32> {nn.dims = ["n"]}) -> tensor<?xf32> {
   %y = arith.negf %x : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// What an alias names must be in memory.
+// CHECK-LABEL: func @alias_of_movement
+// CHECK:         %[[T:.*]] = nn.fused
+// CHECK:           nn.transpose
+// CHECK:         nn.reshape %[[T]]
+func.func @alias_of_movement(%x: tensor<8x4xf32>) -> tensor<32xf32> {
+  %t = nn.transpose %x permutation = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %r = nn.reshape %t : (tensor<4x8xf32>) -> tensor<32xf32>
+  return %r : tensor<32xf32>
+}
+
+// An integer of the host reaches a kernel as an index.
+// CHECK-LABEL: func @host_integer
+// CHECK:         %[[I:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:         nn.fused(%{{.*}}, %[[I]] : tensor<2xi64>, index)
+// CHECK:           arith.index_cast %{{.*}} : index to i64
+func.func @host_integer(%x: tensor<2xi64>, %n: i64) -> tensor<2xi64> {
+  %t = tensor.from_elements %n, %n : tensor<2xi64>
+  %s = arith.addi %x, %t : tensor<2xi64>
+  return %s : tensor<2xi64>
+}
