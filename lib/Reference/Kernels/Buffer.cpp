@@ -85,7 +85,16 @@ struct Boolean {
 
 template <typename B, const FloatFormat &format> struct Narrow {
   using Bits = B;
-  static float decode(B bits) { return static_cast<float>(decodeFloat(format, bits)); }
+  static float decode(B bits) {
+    // There are few bit patterns, and models have many weights.
+    static const std::vector<float> numbers = [] {
+      std::vector<float> all;
+      for (uint32_t pattern = 0; pattern <= std::numeric_limits<B>::max(); ++pattern)
+        all.push_back(static_cast<float>(decodeFloat(format, pattern)));
+      return all;
+    }();
+    return numbers[bits];
+  }
   template <typename C> static B encode(C value) {
     return static_cast<B>(encodeFloat(format, static_cast<double>(value)));
   }

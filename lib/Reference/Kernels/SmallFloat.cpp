@@ -3,24 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace joule::reference {
 
 static uint32_t allOnes(unsigned bits) { return (1u << bits) - 1; }
 
-double FloatFormat::largest() const {
-  uint32_t bits = allOnes(exponentBits + fractionBits);
-  if (specials == Specials::InfinityAndNaN)
-    bits -= 1u << fractionBits; // the exponent below the highest
-  if (specials == Specials::NaNOnly)
-    bits -= 1;
-  if (specials == Specials::InfinityAndNaN)
-    bits |= allOnes(fractionBits);
-  int exponent = static_cast<int>(bits >> fractionBits) - bias;
-  uint32_t fraction = bits & allOnes(fractionBits);
-  return std::ldexp(1.0 + std::ldexp(fraction, -static_cast<int>(fractionBits)), exponent);
+/// The bits of the greatest finite number.
+static uint32_t largestBits(const FloatFormat &format) {
+  uint32_t all = allOnes(format.exponentBits + format.fractionBits);
+  switch (format.specials) {
+  case Specials::InfinityAndNaN:
+    return all - (1u << format.fractionBits); // the exponent below the highest
+  case Specials::NaNOnly:
+    return all - 1;
+  default:
+    return all;
+  }
 }
+
+double FloatFormat::largest() const { return decodeFloat(*this, largestBits(*this)); }
 
 double decodeFloat(const FloatFormat &format, uint32_t bits) {
   uint32_t magnitude = bits & allOnes(format.exponentBits + format.fractionBits);
@@ -60,36 +63,37 @@ static uint32_t nanBits(const FloatFormat &format, uint32_t sign) {
   return 0;
 }
 
-/// The bits of a number of the format, 0 or positive and at most the largest.
-static uint32_t bitsOfExact(const FloatFormat &format, double magnitude) {
-  int fractionBits = format.fractionBits, least = 1 - format.bias;
-  if (magnitude < std::ldexp(1.0, least))
-    return static_cast<uint32_t>(std::ldexp(magnitude, fractionBits - least));
-  int exponent = std::ilogb(magnitude);
-  auto significand = static_cast<uint32_t>(std::ldexp(magnitude, fractionBits - exponent));
-  return static_cast<uint32_t>(exponent + format.bias) << fractionBits |
-         (significand & allOnes(fractionBits));
+/// The bits of the number nearest to a finite `magnitude`, of two the even one; what is larger than the
+/// largest number has larger bits.
+static uint64_t nearestBits(const FloatFormat &format, double magnitude) {
+  uint64_t pattern;
+  std::memcpy(&pattern, &magnitude, sizeof pattern);
+  // A double too small for a leading one is far too small for every narrow format.
+  int exponent = static_cast<int>(pattern >> 52) - 1023, least = 1 - format.bias;
+  uint64_t significand = (pattern & ((1ull << 52) - 1)) | 1ull << 52;
+  unsigned dropped = 52 - format.fractionBits + std::max(0, least - exponent);
+  if (dropped > 53)
+    return 0; // less than half of the least number
+  uint64_t kept = significand >> dropped, rest = significand & ((1ull << dropped) - 1),
+           half = 1ull << (dropped - 1);
+  kept += rest > half || (rest == half && kept % 2 == 1);
+  // The leading one of `kept` counts as one in the exponent, and so does a carry out of the fraction.
+  return (static_cast<uint64_t>(std::max(0, exponent - least)) << format.fractionBits) + kept;
 }
 
 uint32_t encodeFloat(const FloatFormat &format, double x, bool saturate) {
   uint32_t sign = std::signbit(x) ? 1u << (format.exponentBits + format.fractionBits) : 0;
   if (std::isnan(x))
     return nanBits(format, sign);
-  double rounded = std::fabs(x);
-  if (!std::isinf(x) && x != 0) {
-    // Neighbours of x lie 2^grid apart.
-    int grid = std::max(std::ilogb(rounded), 1 - format.bias) - static_cast<int>(format.fractionBits);
-    rounded = std::ldexp(std::nearbyint(std::ldexp(rounded, -grid)), grid);
-  }
-  if (rounded > format.largest()) {
+  uint64_t bits = std::isinf(x) ? UINT64_MAX : nearestBits(format, std::fabs(x));
+  if (bits > largestBits(format)) {
     if (!saturate && format.specials == Specials::InfinityAndNaN)
       return sign | allOnes(format.exponentBits) << format.fractionBits;
     if (!saturate && format.specials != Specials::None)
       return nanBits(format, sign);
-    rounded = format.largest();
+    bits = largestBits(format);
   }
-  uint32_t bits = bitsOfExact(format, rounded);
-  return format.specials == Specials::NaNIsMinusZero && bits == 0 ? 0 : sign | bits;
+  return format.specials == Specials::NaNIsMinusZero && bits == 0 ? 0 : sign | static_cast<uint32_t>(bits);
 }
 
 double roundTo(const FloatFormat &format, double x) { return decodeFloat(format, encodeFloat(format, x)); }
@@ -101,7 +105,7 @@ double decodePower(uint8_t bits) {
 uint8_t encodePower(double x, PowerRounding rounding, bool saturate) {
   const uint8_t nan = 255;
   double magnitude = std::fabs(x);
-  if (std::isnan(x) || (magnitude == 0 && !saturate))
+  if (std::isnan(x) || x < 0 || (magnitude == 0 && !saturate))
     return nan;
   if (magnitude == 0)
     return 0;

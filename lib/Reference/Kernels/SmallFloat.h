@@ -52,8 +52,8 @@ enum class PowerRounding { Up, Down, Nearest };
 /// 2^(bits - 127); 255 is NaN.
 double decodePower(uint8_t bits);
 
-/// The power of two for `x`'s magnitude; a half rounds up. Zero and numbers out of range become the least or
-/// greatest power where `saturate`, else NaN.
+/// The power of two that `x` is rounded to, `Nearest` taking a half upward. Zero and numbers out of range
+/// become the least or greatest power where `saturate`, else NaN. Negative numbers become NaN.
 uint8_t encodePower(double x, PowerRounding rounding = PowerRounding::Nearest, bool saturate = false);
 
 } // namespace joule::reference

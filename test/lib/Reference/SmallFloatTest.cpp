@@ -102,6 +102,7 @@ TEST(SmallFloatFacts, powers_of_two) {
   EXPECT_EQ(encodePower(INFINITY), 255);
   EXPECT_EQ(encodePower(0, PowerRounding::Up, true), 0);
   EXPECT_EQ(encodePower(0), 255);
+  EXPECT_EQ(encodePower(-1, PowerRounding::Up, true), 255);
 }
 
 //===- Cast --------------------------------------------------------------------------------------------------
