@@ -4,7 +4,7 @@
 import tree
 
 # What computes nothing on the device: values from outside, groups, and what the host answers.
-NEITHER = {"assert", "constant", "fused", "nonzero", "symbol", "yield"}
+NEITHER = {"assert", "constant", "fused", "non_max_suppression", "nonzero", "symbol", "unique", "yield"}
 
 
 def kinds(everything, record):
