@@ -130,9 +130,32 @@ private:
         });
   }
 
+  /// Kernels count elements in 32 bits unless their schedule says otherwise: a tensor whose size only a run knows must
+  /// have fewer. Once per tensor.
+  LogicalResult guardCount(tile::KernelOp kernel, Value tensor) {
+    const int64_t limit = int64_t(1) << 31;
+    bool wide = kernel.getSchedule() && kernel.getSchedule()->getIndexBits() == 64;
+    if (wide || cast<RankedTensorType>(tensor.getType()).hasStaticShape() || !guarded.insert(tensor).second)
+      return success();
+    FailureOr<Value> bytes = bytesOf(tensor);
+    if (failed(bytes))
+      return failure();
+    Location loc = tensor.getLoc();
+    int64_t most = limit * std::max<int64_t>(storedBits(getElementTypeOrSelf(tensor)) / 8, 1);
+    Value fits = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, *bytes, constant(loc, most));
+    builder.create<plan::CheckOp>(loc, fits, builder.getStringAttr("a tensor has 2^31 elements or more, which is not supported"));
+    return success();
+  }
+
   LogicalResult translateCall(plan::CallOp call) {
     Location loc = call.getLoc();
     auto kernel = symbols.lookup<tile::KernelOp>(call.getKernel());
+    for (Value input : call.getInputs())
+      if (isTensor(input.getType()) && failed(guardCount(kernel, input)))
+        return failure();
+    for (Value output : call.getOutputs())
+      if (failed(guardCount(kernel, output)))
+        return failure();
     SmallVector<Value> arguments, indices;
     Value read = constant(loc, 0), written = constant(loc, 0);
     for (Value input : call.getInputs()) {
@@ -316,6 +339,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   IRMapping mapping;
+  DenseSet<Value> guarded; ///< tensors whose number of elements is checked
 };
 
 struct NnToPlan : joule::impl::NnToPlanBase<NnToPlan> {

@@ -1,8 +1,9 @@
 // RUN: joule-opt %s --nn-to-plan | FileCheck %s
 
-// A call becomes an allocation and a launch; the grid is the kernel's own expression of the host's sizes.
+// A call becomes an allocation and a launch, guarded where a size is not known yet; the grid is the kernel's own expression of the host's sizes.
 // CHECK-LABEL: func @main(%arg0: !plan.buffer
 // CHECK:         %[[N:.*]] = nn.symbol "n"
+// CHECK:         plan.check %{{.*}}, "a tensor has 2^31 elements or more, which is not supported"
 // CHECK:         %[[Y:.*]] = plan.alloc
 // CHECK:         %[[G:.*]] = arith.ceildivui %[[N]]
 // CHECK:         plan.launch @negate grid(%[[G]],
