@@ -22,10 +22,11 @@ MAY_SEE = {
     "lib/Runtime": ["joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/VirtualGpu/DriverApi.h",
                     "lib/VirtualGpu/VirtualGpuApi.h"],
     "lib/Tensor": ["joule"],
+    "lib/TensorFile": ["joule", "lib/Artifact", "lib/Reference/Kernels"],
     "lib/Tuner": ["joule", "dialects/Device", "dialects/Tile", "lib/Energy"],
     "lib/VirtualGpu": ["lib/Energy"],
 }
-NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/Runtime", "lib/VirtualGpu"]
+NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/Runtime", "lib/TensorFile", "lib/VirtualGpu"]
 NO_LLVM = [folder for folder in NO_MLIR if folder != "lib/VirtualGpu"]
 OURS = ("dialects/", "passes/", "lib/", "joule/", "tools/", "test/", "bench/")
 
