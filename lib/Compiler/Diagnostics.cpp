@@ -6,9 +6,11 @@
 using namespace mlir;
 using namespace joule;
 
-/// The diagnostic's sentence and those of its notes.
+/// The diagnostic's sentence and those of its notes; what concerns a file and no node begins with the file.
 static std::string messageOf(Diagnostic &diagnostic) {
   std::string message = diagnostic.str();
+  if (auto file = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+    message = "\"" + file.getFilename().str() + "\": " + message;
   for (Diagnostic &note : diagnostic.getNotes())
     message += "; " + note.str();
   return message;

@@ -1,0 +1,42 @@
+// What `run`, `bench` and `verify` are given: a model or an artifact, made ready on a device.
+#pragma once
+
+#include "joule/Artifact.h"
+#include "joule/Device.h"
+#include "joule/Session.h"
+#include "tools/joule/Command.h"
+
+#include <string>
+
+namespace joule::cli {
+
+struct ProgramOptions {
+  std::string path; ///< a model or an artifact
+  std::string device = "virtual";
+  double timeLimit = 0; ///< seconds of each run; 0: none
+};
+
+/// The argument `name` that says what to run, and the options --device and --time-limit.
+void addProgram(CLI::App &app, const std::string &name, ProgramOptions &options);
+
+/// True where the file begins like an artifact; false for everything else, missing files too.
+bool isArtifact(const std::string &path);
+
+/// A program that is ready to run.
+struct Loaded {
+  Artifact artifact;
+  Device device;
+  Session session;
+};
+
+/// Opens an artifact as it is; a model is compiled for the device into a private temporary folder first,
+/// which is gone when this returns.
+Result<Loaded> load(const ProgramOptions &options);
+
+/// {"name": …, "type": …, "shape": …}.
+nlohmann::ordered_json describe(const std::string &name, const Tensor &tensor);
+
+/// The counters of a session.
+nlohmann::ordered_json describe(const Counters &counters);
+
+} // namespace joule::cli

@@ -1,0 +1,164 @@
+// `joule report`: where an artifact's time, bytes and joules go, launch by launch.
+#include "joule/Artifact.h"
+#include "lib/Artifact/ArtifactReader.h"
+#include "tools/joule/Command.h"
+#include "tools/joule/Inputs.h"
+#include "tools/joule/PlanWork.h"
+#include "tools/joule/Units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace joule::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct Options {
+  std::string artifact;
+  std::string node;
+  std::vector<std::string> dims;
+  bool json = false;
+};
+
+/// One target's launches, and the GPU that the model prices them for; null where no GPU is known for the
+/// target.
+struct TargetReport {
+  std::string target;
+  const DeviceEnergy *device;
+  std::vector<LaunchWork> launches;
+};
+} // namespace
+
+/// The facts of a GPU that runs "sm_80" or "sm_90a".
+static const DeviceEnergy *deviceFor(const std::string &architecture) {
+  int number = architecture.rfind("sm_", 0) == 0 ? std::atoi(architecture.c_str() + 3) : 0;
+  return findDeviceEnergy("", number / 10, number % 10);
+}
+
+static bool computes(const plan::Kernel &kernel, const std::string &node) {
+  return node.empty() || std::count(kernel.nodes().begin(), kernel.nodes().end(), node) != 0;
+}
+
+static double flopsOf(const WorkCounts &work) {
+  double sum = 0;
+  for (double flops : work.flops)
+    sum += flops;
+  return sum;
+}
+
+static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
+  Json json = {{"kernel", row.kernel->name()},
+               {"nodes", std::vector<std::string>(row.kernel->nodes().begin(), row.kernel->nodes().end())},
+               {"family", row.launch->cost().family()}};
+  if (!row.work)
+    return json;
+  json["flops"] = flopsOf(*row.work);
+  json["bytes"] = row.work->dramBytes;
+  if (!device)
+    return json;
+  Prediction cost = joule::predict(*row.work, *device);
+  json["seconds"] = cost.time.value();
+  json["joules"] = cost.energy.value();
+  json["bound"] = nameOf(cost.bound);
+  json["source"] = nameOf(cost.source);
+  return json;
+}
+
+static Json describe(const TargetReport &report) {
+  Json launches = Json::array();
+  for (const LaunchWork &row : report.launches)
+    launches.push_back(describe(row, report.device));
+  Json json = {{"target", report.target}, {"launches", launches}};
+  if (!report.device)
+    return json;
+  Prediction total = predict(report.launches, *report.device);
+  json["device"] = report.device->name;
+  json["total"] = {
+      {"seconds", total.time.value()}, {"joules", total.energy.value()}, {"source", nameOf(total.source)}};
+  return json;
+}
+
+static void printRow(const LaunchWork &row, const DeviceEnergy *device) {
+  std::string flops = "?", bytes = "?", time = "?", energy = "?", bound = "?";
+  if (row.work) {
+    flops = withPrefix(flopsOf(*row.work), "flop");
+    bytes = withPrefix(row.work->dramBytes, "B");
+  }
+  if (row.work && device) {
+    Prediction cost = joule::predict(*row.work, *device);
+    time = withPrefix(cost.time.value(), "s");
+    energy = withPrefix(cost.energy.value(), "J");
+    bound = nameOf(cost.bound);
+  }
+  fmt::print("  {:<28} {:<9} {:>11} {:>9} {:>9} {:>9} {:<8} {}\n", row.kernel->name(),
+             row.launch->cost().family(), flops, bytes, time, energy, bound,
+             fmt::join(row.kernel->nodes(), ", "));
+}
+
+static void printReport(const TargetReport &report) {
+  fmt::print("target {}: {} launches", report.target, report.launches.size());
+  if (report.device) {
+    Prediction total = predict(report.launches, *report.device);
+    fmt::print(", {} and {} on {} ({}: {:.0f} % at rest, {:.0f} % memory, {:.0f} % arithmetic)",
+               withPrefix(total.time.value(), "s"), withPrefix(total.energy.value(), "J"),
+               report.device->name, nameOf(total.source), 100 * (total.atRest / total.energy),
+               100 * (total.memory / total.energy), 100 * (total.compute / total.energy));
+  }
+  fmt::print("\n  {:<28} {:<9} {:>11} {:>9} {:>9} {:>9} {:<8} {}\n", "kernel", "family", "work", "bytes",
+             "time", "energy", "bound by", "nodes");
+  for (const LaunchWork &row : report.launches)
+    printRow(row, report.device);
+  auto isUnknown = [](const LaunchWork &row) { return !row.work; };
+  if (auto unknown = std::count_if(report.launches.begin(), report.launches.end(), isUnknown))
+    fmt::print("  {} of them depend on values that only a run knows; the sum leaves them out\n", unknown);
+}
+
+static Result<std::vector<TargetReport>> makeReports(const Artifact &artifact, const Options &options) {
+  std::vector<TargetReport> reports;
+  SymbolSizes sizes = parseDims(options.dims);
+  for (const std::string &target : artifact.targets()) {
+    const plan::Plan &plan = artifact.impl()->plans.at(target);
+    Result<std::vector<LaunchWork>> launches = listLaunches(plan, sizes);
+    if (!launches)
+      return launches.error();
+    auto other = [&](const LaunchWork &row) { return !computes(*row.kernel, options.node); };
+    launches->erase(std::remove_if(launches->begin(), launches->end(), other), launches->end());
+    reports.push_back({target, deviceFor(plan.target()), std::move(*launches)});
+  }
+  return reports;
+}
+
+static ExitCode report(const Options &options) {
+  Result<Artifact> artifact = Artifact::open(options.artifact);
+  if (!artifact)
+    return fail(artifact.error(), options.json);
+  Result<std::vector<TargetReport>> reports = makeReports(*artifact, options);
+  if (!reports)
+    return fail(reports.error(), options.json);
+  Json json = {{"model", artifact->modelName()}, {"targets", Json::array()}};
+  for (const TargetReport &report : *reports) {
+    if (options.json)
+      json["targets"].push_back(describe(report));
+    else
+      printReport(report);
+  }
+  if (options.json)
+    print(json);
+  return Succeeded;
+}
+
+Command addReport(CLI::App &parent) {
+  auto options = std::make_shared<Options>();
+  CLI::App *app = addSubcommand(
+      parent, "report", "Show each launch of an artifact: ONNX nodes, work, bytes, modelled time and energy",
+      "joule report model.joule --dim batch=4");
+  app->add_option("ARTIFACT", options->artifact, "A file that joule compile wrote")->required();
+  app->add_option("--node", options->node, "Only launches that compute this ONNX node");
+  addDims(*app, options->dims);
+  addJson(*app, options->json);
+  return {app, [options] { return report(*options); }};
+}
+
+} // namespace joule::cli
