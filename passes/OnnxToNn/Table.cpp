@@ -20,6 +20,7 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       windowRows(),
       reduceRows(),
       normRows(),
+      attentionRows(),
       lossRows(),
       quantizeRows(),
       recurrentRows(),

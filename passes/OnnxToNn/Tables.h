@@ -15,6 +15,7 @@ llvm::ArrayRef<Row> generateRows();
 llvm::ArrayRef<Row> windowRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();
+llvm::ArrayRef<Row> attentionRows();
 llvm::ArrayRef<Row> lossRows();
 llvm::ArrayRef<Row> sampleRows();
 llvm::ArrayRef<Row> controlRows();
