@@ -65,10 +65,15 @@ std::vector<std::string> inputNames(const onnx::ModelProto &model) {
 void forgetSizes(onnx::ModelProto &model) {
   onnx::GraphProto &graph = *model.mutable_graph();
   int symbols = 0;
-  for (onnx::ValueInfoProto &input : *graph.mutable_input())
-    for (onnx::TensorShapeProto::Dimension &dim :
-         *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+  for (onnx::ValueInfoProto &input : *graph.mutable_input()) {
+    onnx::TypeProto::Tensor &type = *input.mutable_type()->mutable_tensor_type();
+    bool isInteger =
+        type.elem_type() == onnx::TensorProto::INT64 || type.elem_type() == onnx::TensorProto::INT32;
+    if (isInteger && type.shape().dim_size() == 1)
+      continue;
+    for (onnx::TensorShapeProto::Dimension &dim : *type.mutable_shape()->mutable_dim())
       dim.set_dim_param(fmt::format("size{}", symbols++));
+  }
   // What these say would give the sizes away.
   graph.clear_value_info();
   for (onnx::ValueInfoProto &output : *graph.mutable_output())

@@ -19,7 +19,8 @@ std::string whyNotTensors(const onnx::ModelProto &model);
 /// The names of the inputs that a run is given; older models list constants too.
 std::vector<std::string> inputNames(const onnx::ModelProto &model);
 
-/// Forgets the size of every dimension of every input; each becomes a symbol of its own.
+/// Forgets the sizes of the inputs; each becomes a symbol of its own. A list of integers keeps its length,
+/// since that may decide a rank, as in Reshape, and ranks are always known.
 void forgetSizes(onnx::ModelProto &model);
 
 /// Makes constants of the inputs, with the values of the data set in `folder`. Error: FileUnreadable.

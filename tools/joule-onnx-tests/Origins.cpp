@@ -28,7 +28,8 @@ Origin originOf(const plan::Plan &plan) {
   bool launches = false, computes = false;
   visit(plan.body(), [&](const plan::Step &step) {
     launches |= step.has_launch();
-    computes |= step.has_host_call() || step.has_read_scalar() || step.has_write_scalars();
+    // A size that the host reads decides where a copy goes, not what it holds.
+    computes |= step.has_host_call() || step.has_write_scalars();
   });
   if (launches)
     return Origin::Ptx;
