@@ -157,7 +157,8 @@ Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type, 
   int overflow = saturate || format->nan < 0 ? format->greatest
                                              : (format->infinity >= 0 ? format->infinity : format->nan);
   result = code.select(isOver, bits.number(overflow), result);
-  result = code.select(isNan, bits.number(format->nan < 0 ? format->greatest : format->nan), result);
+  // A format without NaN has zero in its place.
+  result = code.select(isNan, bits.number(std::max(format->nan, 0)), result);
 
   Value sign =
       code.make<arith::AndIOp>(bits.right(all, 32 - format->width), bits.number(1u << (format->width - 1)));

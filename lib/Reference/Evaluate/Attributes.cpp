@@ -98,10 +98,13 @@ Result<Buffer> bufferOf(Attribute constant) {
 }
 
 Result<Buffer> bufferOf(Attribute constant, RankedTensorType type, WeightStore &weights) {
-  auto weight = dyn_cast<nn::WeightAttr>(constant);
-  if (!weight)
-    return bufferOf(constant);
   ElementType elementType = elementTypeOf(type.getElementType());
+  auto weight = dyn_cast<nn::WeightAttr>(constant);
+  if (!weight) {
+    Result<Buffer> elements = bufferOf(constant);
+    // Elements of types that MLIR's attributes lack are held as integers of the same width.
+    return elements ? Result<Buffer>(elements->as(elementType)) : elements;
+  }
   Shape shape(type.getShape().begin(), type.getShape().end());
   int64_t wanted = bytesOf(elementType, shape);
   if (wanted < 0 || static_cast<uint64_t>(wanted) != weight.getLength())
