@@ -75,20 +75,21 @@ Value decodeExponent(ElementBuilder &code, Value value) {
   return bits.asFloat(wide);
 }
 
-/// The power of two nearest to `value` from above: a scale that shrinks nothing below its block's greatest.
+/// The power of two nearest to |value|, the greater one where two are; NaN for zero and what is out of range,
+/// or the least or greatest power where `saturate`.
 Value encodeExponent(ElementBuilder &code, Value value, Type type, bool saturate) {
+  using P = arith::CmpIPredicate;
   Bits bits{code};
-  Value all = bits.asBits(value);
-  Value magnitude = code.make<arith::AndIOp>(all, bits.number(0x7fffffff));
-  Value up = bits.right(code.add(magnitude, bits.number(0x007fffff)), 23);
-  // Subnormals: 2^-127 is the least number there is.
-  Value isTiny = bits.test(arith::CmpIPredicate::ule, magnitude, 0x00400000);
-  up = code.select(isTiny, bits.number(0), up);
-  Value isNan = code.either(bits.test(arith::CmpIPredicate::ugt, magnitude, 0x7f800000),
-                            bits.test(arith::CmpIPredicate::slt, all, 0));
-  Value isOver = bits.test(arith::CmpIPredicate::uge, up, 255);
-  up = code.select(isOver, bits.number(saturate ? 254 : 255), up);
-  return storeBits(code, code.select(isNan, bits.number(255), up), type);
+  Value magnitude = code.make<arith::AndIOp>(bits.asBits(value), bits.number(0x7fffffff));
+  Value power = bits.right(code.add(magnitude, bits.number(0x00400000)), 23);
+  // Below 2^-126 f32 is subnormal: 2^-127 is 0x00400000 there, and three quarters of it are nearest to it,
+  // too.
+  Value tiny = code.select(bits.test(P::uge, magnitude, 0x00600000), bits.number(1), bits.number(0));
+  power = code.select(bits.test(P::ult, magnitude, 0x00800000), tiny, power);
+  power = code.select(bits.test(P::ult, magnitude, 0x00300000), bits.number(saturate ? 0 : 255), power);
+  power = code.select(bits.test(P::uge, power, 255), bits.number(saturate ? 254 : 255), power);
+  Value isNan = bits.test(P::ugt, magnitude, 0x7f800000);
+  return storeBits(code, code.select(isNan, bits.number(255), power), type);
 }
 
 } // namespace

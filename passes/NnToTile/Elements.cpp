@@ -214,7 +214,7 @@ Value KernelElements::defineByOp(OpResult tensor, ValueRange indices) {
       operands.push_back(isa<RankedTensorType>(operand.getType()) ? element(operand, indices)
                                                                   : scalar(operand));
     nn::ElementBuilder code{builder, op->getLoc(), *this};
-    return emitPointwise(code, op, operands);
+    return emitPointwise(code, tensor, operands);
   }
   return fail(op, cast<RankedTensorType>(tensor.getType()).getElementType(),
               "cannot stand inside a kernel of this family");

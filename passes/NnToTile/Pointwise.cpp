@@ -25,20 +25,22 @@ Value test(ElementBuilder &code, P predicate, Value a, Value b) {
   return code.make<arith::CmpIOp>(predicate, a, b);
 }
 
-/// The divisor, or 1 where the division has no result.
-Value safeDivisor(ElementBuilder &code, Value dividend, Value divisor, bool isSigned) {
+/// A division whose divisor is 1 where there is no result: 0 is given for a divisor of 0, and the least
+/// integer over -1 is itself.
+Value emitDivision(ElementBuilder &code, Operation *op, Value dividend, Value divisor, bool isSigned) {
   Type type = divisor.getType();
   APInt constant;
   if (matchPattern(divisor, m_ConstantInt(&constant)) && !constant.isZero() && !constant.isAllOnes())
-    return divisor;
+    return repeat(code, op, {dividend, divisor}, type);
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  Value undefined = test(code, P::eq, divisor, code.number(type, 0));
+  Value isZero = test(code, P::eq, divisor, code.number(type, 0)), undefined = isZero;
   if (isSigned) {
     Value isLeast = test(code, P::eq, dividend, code.integer(type, APInt::getSignedMinValue(width)));
     Value isMinusOne = test(code, P::eq, divisor, code.integer(type, APInt::getAllOnes(width)));
     undefined = code.either(undefined, code.both(isLeast, isMinusOne));
   }
-  return code.select(undefined, code.number(type, 1), divisor);
+  Value safe = code.select(undefined, code.number(type, 1), divisor);
+  return code.select(isZero, code.number(type, 0), repeat(code, op, {dividend, safe}, type));
 }
 
 Value emitShift(ElementBuilder &code, Operation *op, Value value, Value amount) {
@@ -47,8 +49,7 @@ Value emitShift(ElementBuilder &code, Operation *op, Value value, Value amount) 
   Value last = code.integer(type, APInt(width, width - 1));
   Value isWithin = test(code, P::ule, amount, last);
   Value shifted = repeat(code, op, {value, code.select(isWithin, amount, last)}, type);
-  // A signed shift by all but one bit is the sign already.
-  return isa<arith::ShRSIOp>(op) ? shifted : code.select(isWithin, shifted, code.number(type, 0));
+  return code.select(isWithin, shifted, code.number(type, 0));
 }
 
 /// base^exponent by squaring, as in integer arithmetic that wraps; negative exponents give 1 /
@@ -75,9 +76,9 @@ Value emitIntegerPower(ElementBuilder &code, Value base, Value exponent) {
 /// The result where `op` is an integer op that upstream leaves undefined in places; null for any other op.
 Value emitGuarded(ElementBuilder &code, Operation *op, ArrayRef<Value> x) {
   if (isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op))
-    return repeat(code, op, {x[0], safeDivisor(code, x[0], x[1], /*isSigned=*/true)}, x[0].getType());
+    return emitDivision(code, op, x[0], x[1], /*isSigned=*/true);
   if (isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op))
-    return repeat(code, op, {x[0], safeDivisor(code, x[0], x[1], /*isSigned=*/false)}, x[0].getType());
+    return emitDivision(code, op, x[0], x[1], /*isSigned=*/false);
   if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
     return emitShift(code, op, x[0], x[1]);
   if (isa<math::IPowIOp>(op))
@@ -94,10 +95,21 @@ Value emitConversion(ElementBuilder &code, Operation *op, Value x, Type type) {
   return {};
 }
 
+/// One result of an integer op that has two.
+Value emitExtended(ElementBuilder &code, OpResult result, ArrayRef<Value> operands) {
+  SmallVector<Type> types = llvm::map_to_vector(result.getOwner()->getResultTypes(),
+                                                [](Type type) { return getElementTypeOrSelf(type); });
+  StringAttr name = result.getOwner()->getName().getIdentifier();
+  return code.builder.create(code.loc, name, operands, types)->getResult(result.getResultNumber());
+}
+
 } // namespace
 
-Value joule::emitPointwise(ElementBuilder &code, Operation *op, ArrayRef<Value> operands) {
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+Value joule::emitPointwise(ElementBuilder &code, OpResult result, ArrayRef<Value> operands) {
+  Operation *op = result.getOwner();
+  if (op->getNumResults() > 1)
+    return emitExtended(code, result, operands);
+  Type type = getElementTypeOrSelf(result.getType());
   if (Value guarded = emitGuarded(code, op, operands))
     return guarded;
   if (Value converted = emitConversion(code, op, operands.front(), type))

@@ -12,6 +12,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -176,6 +177,7 @@ LogicalResult lowerToLlvm(gpu::GPUModuleOp module, int64_t indexBits) {
   converter.addConversion([](nn::F4E2M1Type type) -> Type { return nn::bitsTypeOf(type); });
   converter.addConversion([](nn::F8E8M0Type type) -> Type { return nn::bitsTypeOf(type); });
   RewritePatternSet patterns(context);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false);

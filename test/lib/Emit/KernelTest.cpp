@@ -297,14 +297,29 @@ const Case pointwise[] = {
       %c = arith.cmpf ogt, %e, %y : tensor<40xf16>
       return %e, %c : tensor<40xf16>, tensor<40xi1> })",
      1e-3},
-    {"division_by_zero",
-     R"((%x: tensor<64xi32>, %y: tensor<64xi32>) -> (tensor<64xi32>, tensor<64xi32>, tensor<64xi32>) {
-      %one = nn.constant dense<1> : tensor<64xi32> -> tensor<64xi32>
-      %z = arith.maxsi %y, %one : tensor<64xi32>
-      %a = arith.divsi %x, %z : tensor<64xi32>
-      %b = arith.remsi %x, %z : tensor<64xi32>
-      %c = arith.divui %x, %z : tensor<64xi32>
-      return %a, %b, %c : tensor<64xi32>, tensor<64xi32>, tensor<64xi32> })"},
+    {"integer_edges",
+     R"((%x: tensor<64xi32>, %y: tensor<64xi32>) -> (tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>) {
+      %a = arith.divsi %x, %y : tensor<64xi32>
+      %b = arith.remsi %x, %y : tensor<64xi32>
+      %c = arith.divui %x, %y : tensor<64xi32>
+      %d = arith.shli %x, %y : tensor<64xi32>
+      %e = arith.shrsi %x, %y : tensor<64xi32>
+      %f = arith.floordivsi %x, %y : tensor<64xi32>
+      return %a, %b, %c, %d, %e, %f : tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32> })"},
+    {"least_integer_by_minus_one", R"((%x: tensor<4xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
+      %least = nn.constant dense<-9223372036854775808> : tensor<4xi64> -> tensor<4xi64>
+      %minus = nn.constant dense<-1> : tensor<4xi64> -> tensor<4xi64>
+      %zero = arith.subi %x, %x : tensor<4xi64>
+      %l = arith.addi %least, %zero : tensor<4xi64>
+      %a = arith.divsi %l, %minus : tensor<4xi64>
+      %b = arith.remsi %l, %minus : tensor<4xi64>
+      return %a, %b : tensor<4xi64>, tensor<4xi64> })"},
+    {"multiply_high", R"((%x: tensor<40xi32>, %y: tensor<40xi32>) -> tensor<40xi32> {
+      %f = nn.constant dense<1000000> : tensor<40xi32> -> tensor<40xi32>
+      %a = arith.muli %x, %f : tensor<40xi32>
+      %b = arith.muli %y, %f : tensor<40xi32>
+      %l, %h = arith.mulsi_extended %a, %b : tensor<40xi32>
+      return %h : tensor<40xi32> })"},
     {"select", R"((%c: tensor<40xi1>, %x: tensor<40xbf16>, %y: tensor<40xbf16>) -> tensor<40xbf16> {
       %a = arith.select %c, %x, %y : tensor<40xi1>, tensor<40xbf16>
       return %a : tensor<40xbf16> })"},
@@ -369,7 +384,7 @@ TEST(SmallFloats, convert_as_the_reference_does) {
       values.push_back((fraction % 2 ? -1 : 1) * std::ldexp(1 + fraction / 64.0, exponent));
   std::string count = std::to_string(values.size());
   Buffer input = reference::makeFloats(ElementType::Float32, {static_cast<int64_t>(values.size())}, values);
-  for (std::string type : {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "!nn.f4e2m1"})
+  for (std::string type : {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "!nn.f4e2m1", "!nn.f8e8m0"})
     for (std::string saturate : {"", "saturate"}) {
       if (type == "!nn.f4e2m1")
         input.bytes.mutableData()[4 * 4 + 2] = 0; // It has no NaN, so that none is asked for.
