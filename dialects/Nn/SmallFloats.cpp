@@ -75,12 +75,12 @@ Value decodeExponent(ElementBuilder &code, Value value) {
   return bits.asFloat(wide);
 }
 
-/// The power of two nearest to |value|, the greater one where two are; NaN for zero and what is out of range,
-/// or the least or greatest power where `saturate`.
+/// The power of two nearest to `value`, the greater one where two are; NaN for negative numbers, and for zero
+/// and what is out of range unless `saturate`, which gives the least or greatest power.
 Value encodeExponent(ElementBuilder &code, Value value, Type type, bool saturate) {
   using P = arith::CmpIPredicate;
   Bits bits{code};
-  Value magnitude = code.make<arith::AndIOp>(bits.asBits(value), bits.number(0x7fffffff));
+  Value all = bits.asBits(value), magnitude = code.make<arith::AndIOp>(all, bits.number(0x7fffffff));
   Value power = bits.right(code.add(magnitude, bits.number(0x00400000)), 23);
   // Below 2^-126 f32 is subnormal: 2^-127 is 0x00400000 there, and three quarters of it are nearest to it,
   // too.
@@ -88,8 +88,8 @@ Value encodeExponent(ElementBuilder &code, Value value, Type type, bool saturate
   power = code.select(bits.test(P::ult, magnitude, 0x00800000), tiny, power);
   power = code.select(bits.test(P::ult, magnitude, 0x00300000), bits.number(saturate ? 0 : 255), power);
   power = code.select(bits.test(P::uge, power, 255), bits.number(saturate ? 254 : 255), power);
-  Value isNan = bits.test(P::ugt, magnitude, 0x7f800000);
-  return storeBits(code, code.select(isNan, bits.number(255), power), type);
+  Value isNan = bits.test(P::ugt, magnitude, 0x7f800000), isNegative = bits.test(P::ugt, all, 0x80000000);
+  return storeBits(code, code.select(code.either(isNan, isNegative), bits.number(255), power), type);
 }
 
 } // namespace
