@@ -71,6 +71,10 @@ struct CastRule {
 /// `value` as `type` by the rules of `nn.cast`.
 mlir::Value castNumber(ElementBuilder &code, mlir::Value value, mlir::Type type, CastRule rule = {});
 
+/// Whether `x` takes the place of `best` as the greatest (or least, as `combiner` says) number. NaN comes before all
+/// others.
+mlir::Value isMoreExtreme(ElementBuilder &code, Combiner combiner, mlir::Value x, mlir::Value best);
+
 /// The type in which a value of `type` takes part in arithmetic: f32 for narrower floats, else `type`.
 mlir::Type computeTypeOf(mlir::Type type);
 

@@ -108,6 +108,10 @@ Value beats(ElementBuilder &code, Combiner combiner, Value x, Value best, bool o
 
 } // namespace
 
+Value joule::nn::isMoreExtreme(ElementBuilder &code, Combiner combiner, Value x, Value best) {
+  return beats(code, combiner, x, best, /*orEqual=*/false);
+}
+
 Value ArgReduceOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
                                ValueRange indices) {
   ElementBuilder code{builder, loc, source};

@@ -13,11 +13,11 @@
 
 #include "dialects/Tile/TileDialect.h.inc"
 
-#define GET_TYPEDEF_CLASSES
-#include "dialects/Tile/TileTypes.h.inc"
-
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Tile/TileAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Tile/TileTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Tile/TileOps.h.inc"

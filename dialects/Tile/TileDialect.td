@@ -37,6 +37,66 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "Where the elements of a tile lie: a linear map over bits";
+  let description = [{
+    A tile has a power of two of elements along each dimension, so coordinates and addresses are rows of bits. The
+    layout gives each bit of each coordinate an address, its *base*; an element's address is the XOR of the bases of
+    the bits that are set in its coordinates. `bits` says how many bits each dimension has, `bases` lists the bases
+    dimension by dimension, the lowest bit first.
+
+    Row-major order of 4 rows of 8 columns is `bits = [2, 3], bases = [8, 16, 1, 2, 4]`:
+
+    ```
+    row 2 = 0b10   -> 16                       column 5 = 0b101 -> 4 ^ 1
+    (2, 5)         -> 16 ^ 4 ^ 1 = 21          which is 2 * 8 + 5
+    ```
+
+    A *swizzle* gives a row bit a base with a column bit in it. With `bases = [8 ^ 4, 16, 1, 2, 4]` the halves of
+    every odd row change places:
+
+    ```
+    row 0:  0  1  2  3  4  5  6  7        row 0:  0  1  2  3  4  5  6  7
+    row 1:  8  9 10 11 12 13 14 15   ->   row 1: 12 13 14 15  8  9 10 11
+    ```
+
+    Shared memory serves 32 addresses at once if they fall into different banks (address modulo 32). Threads that
+    store down a column of a 32-column tile all hit one bank; once the row's bits are in the column's place of the
+    address they do not. Both the plain and the swizzled form, and every mixture, are this one map, so that composing
+    and inverting need no cases.
+
+    Constraints:
+    - (C1) as many bases as bits in all.
+    - (C2) different coordinates have different addresses, and all addresses below the tile's size occur.
+
+    Example:
+    `#tile.layout<bits = [2, 3], bases = [12, 16, 1, 2, 4]>`
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$bits, ArrayRefParameter<"int64_t">:$bases);
+  let assemblyFormat = "`<` `bits` `=` `[` $bits `]` `,` `bases` `=` `[` $bases `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Row-major order of a tile of `shape`, all powers of two.
+    static LayoutAttr rowMajor(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape);
+
+    /// This layout after bits `first … first + count` of dimension `dim` have also flipped the address bits from
+    /// `target` on.
+    LayoutAttr swizzle(unsigned dim, unsigned first, unsigned count, unsigned target);
+
+    /// The bases of dimension `dim`.
+    ::llvm::ArrayRef<int64_t> basesOf(unsigned dim) const;
+
+    int64_t apply(::llvm::ArrayRef<int64_t> coordinates) const;
+
+    /// The coordinates of the element at `address`.
+    ::llvm::SmallVector<int64_t> invert(int64_t address) const;
+
+    /// Whether elements `0 … count` of an aligned run along the last dimension lie one after the other, aligned too.
+    bool keepsRuns(int64_t count) const;
+  }];
+}
+
 //===- Types ---------------------------------------------------------------------------------------------------------
 
 class Tile_Type<string name, string mnemonicName> : TypeDef<Tile_Dialect, name> { let mnemonic = mnemonicName; }
@@ -176,6 +236,54 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, TypesMatchWith<"
   }];
   let arguments = (ins AnyType:$value, Tile_BufferType:$buffer, Index:$index);
   let assemblyFormat = "$value `,` $buffer `[` $index `]` attr-dict `:` type($buffer)";
+}
+
+def Tile_LoadTileOp : Tile_Op<"load_tile", [MemoryEffects<[MemRead]>]> {
+  let summary = "Load a run of elements of a tile in shared memory";
+  let description = [{
+    The elements that `layout` places at `indices` and, for further results, those that follow along the last dimension.
+    Several elements are one access, which starts at a multiple of their number.
+
+    Constraints:
+    - (C1) one index per dimension of the layout; the buffer is shared, of elements of at least a byte; results have
+      its element type.
+    - (C2) several: their number is a power of two, and the layout keeps such runs together.
+
+    Example:
+    ```mlir
+    %v:2 = tile.load_tile %s[%k, %m] layout = <bits = [2, 3], bases = [12, 16, 1, 2, 4]>
+        : !tile.buffer<f32, shared> -> f32, f32
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Variadic<Index>:$indices, Tile_LayoutAttr:$layout);
+  let results = (outs Variadic<AnyType>:$elements);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` `layout` `=` $layout attr-dict `:` type($buffer) `->` type($elements)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreTileOp : Tile_Op<"store_tile", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments]> {
+  let summary = "Store a run of elements of a tile in shared memory";
+  let description = [{
+    As `tile.load_tile`, the other way.
+
+    Constraints:
+    - (C1) as C1 of `tile.load_tile`, of values.
+    - (C2) as C2 of `tile.load_tile`.
+
+    Example:
+    ```mlir
+    tile.store_tile %a, %b to %s[%k, %m] layout = <bits = [2, 3], bases = [12, 16, 1, 2, 4]>
+        : !tile.buffer<f32, shared>, f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, Tile_BufferType:$buffer, Variadic<Index>:$indices,
+                   Tile_LayoutAttr:$layout);
+  let assemblyFormat = [{
+    $values `to` $buffer `[` $indices `]` `layout` `=` $layout attr-dict `:` type($buffer) `,` type($values)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif

@@ -5,6 +5,13 @@
 
 namespace joule {
 
+/// Whether two tensors have the same sizes by constants and SSA values.
+bool haveSameSizes(mlir::Value a, mlir::Value b);
+
+/// `flat`, a position in a tensor of `sizes`, taken apart. The first size that is not 1 needs no remainder.
+llvm::SmallVector<mlir::Value> takeApart(nn::ElementBuilder &code, mlir::Value flat,
+                                         llvm::ArrayRef<mlir::Value> sizes);
+
 /// One kernel while it is being written. `builder` stands at the end of the kernel's new body, whose
 /// arguments are the old ones (a buffer for each tensor) and a buffer per result.
 struct KernelWriter {

@@ -2,12 +2,14 @@
 #include "passes/NnToTile/Families.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace joule;
 
 const KernelFamily *joule::findFamily(StringRef name) {
   static const KernelFamily families[] = {
+      {"contract", emitContract, gridOfContract},
       {"map", emitMap, gridOfMap},
       {"scatter_elements", emitScatterElements, gridOfScatterElements},
       {"scatter_nd", emitScatterNd, gridOfScatterNd},
@@ -15,14 +17,31 @@ const KernelFamily *joule::findFamily(StringRef name) {
       {"lstm", emitRecurrent, gridOfRecurrent},
       {"gru", emitRecurrent, gridOfRecurrent},
       {"rnn", emitRecurrent, gridOfRecurrent},
+      {"row", emitRow, gridOfRow},
   };
   const auto *found =
       llvm::find_if(families, [&](const KernelFamily &family) { return family.name == name; });
   return found == std::end(families) ? nullptr : found;
 }
 
-/// Whether two tensors have the same sizes by constants and SSA values.
-static bool haveSameSizes(Value a, Value b) {
+SmallVector<Value> joule::takeApart(nn::ElementBuilder &code, Value flat, ArrayRef<Value> sizes) {
+  SmallVector<Value> result(sizes.size());
+  unsigned outermost =
+      llvm::find_if(sizes, [](Value size) { return !matchPattern(size, m_One()); }) - sizes.begin();
+  for (unsigned number = sizes.size(); number-- > 0;) {
+    if (matchPattern(sizes[number], m_One())) {
+      result[number] = code.index(0);
+    } else if (number == outermost) {
+      result[number] = flat;
+    } else {
+      result[number] = code.rem(flat, sizes[number]);
+      flat = code.div(flat, sizes[number]);
+    }
+  }
+  return result;
+}
+
+bool joule::haveSameSizes(Value a, Value b) {
   FailureOr<SmallVector<OpFoldResult>> sizesOfA = nn::sizesOf(a), sizesOfB = nn::sizesOf(b);
   return succeeded(sizesOfA) && succeeded(sizesOfB) && *sizesOfA == *sizesOfB;
 }
@@ -61,19 +80,11 @@ void joule::forThread(KernelWriter &writer, Value count, llvm::function_ref<void
   onlyIf(code, code.make<arith::CmpIOp>(arith::CmpIPredicate::ult, thread, count), [&] { body(thread); });
 }
 
-SmallVector<Value> joule::takeApart(nn::ElementBuilder &code, Value position, ArrayRef<Value> sizes) {
-  SmallVector<Value> indices(sizes.size());
-  for (size_t dim = sizes.size(); dim-- > 0;) {
-    indices[dim] = dim == 0 ? position : code.rem(position, sizes[dim]);
-    position = dim == 0 ? position : code.div(position, sizes[dim]);
-  }
-  return indices;
-}
-
 std::array<Value, 3> joule::gridOfThreads(GridWriter &writer, ArrayRef<unsigned> dims) {
   Value threads = writer.index(1);
   for (unsigned dim : dims)
-    threads = writer.builder.createOrFold<arith::MulIOp>(writer.loc, threads, writer.size(writer.results[0], dim));
+    threads =
+        writer.builder.createOrFold<arith::MulIOp>(writer.loc, threads, writer.size(writer.results[0], dim));
   Value blocks = writer.builder.createOrFold<arith::CeilDivUIOp>(writer.loc, threads,
                                                                  writer.index(writer.schedule.getThreads()));
   return std::array<Value, 3>{blocks, writer.index(1), writer.index(1)};

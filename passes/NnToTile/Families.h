@@ -11,11 +11,11 @@ namespace joule {
 void onlyIf(nn::ElementBuilder &code, mlir::Value condition, llvm::function_ref<void()> inside);
 /// Calls `body` with the number of this thread in the grid, for threads below `count`.
 void forThread(KernelWriter &writer, mlir::Value count, llvm::function_ref<void(mlir::Value thread)> body);
-/// `position` in a tensor of `sizes`, taken apart.
-llvm::SmallVector<mlir::Value> takeApart(nn::ElementBuilder &code, mlir::Value position,
-                                         llvm::ArrayRef<mlir::Value> sizes);
 /// Blocks for one thread per place of the dimensions `dims` of the first result.
 std::array<mlir::Value, 3> gridOfThreads(GridWriter &writer, llvm::ArrayRef<unsigned> dims);
+
+mlir::LogicalResult emitContract(KernelWriter &writer);
+mlir::FailureOr<std::array<mlir::Value, 3>> gridOfContract(GridWriter &writer);
 
 mlir::LogicalResult emitMap(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfMap(GridWriter &writer);
@@ -28,5 +28,8 @@ mlir::LogicalResult emitTopK(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfTopK(GridWriter &writer);
 mlir::LogicalResult emitRecurrent(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfRecurrent(GridWriter &writer);
+
+mlir::LogicalResult emitRow(KernelWriter &writer);
+mlir::FailureOr<std::array<mlir::Value, 3>> gridOfRow(GridWriter &writer);
 
 } // namespace joule

@@ -2,6 +2,8 @@
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Tile/TileDialect.h"
 #include "passes/Tile/Passes.h"
+#include "passes/Tile/ProductSchedule.h"
+#include "passes/Tile/RowSchedule.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -28,6 +30,24 @@ int64_t indexBitsOf(tile::KernelOp kernel) {
                : WalkResult::advance();
   });
   return found.wasInterrupted() ? 64 : 32;
+}
+
+/// Elements narrower than a byte are stored by one thread per byte, which the map family alone sees to.
+bool isPacked(Type type) { return tile::bitsInMemory(cast<RankedTensorType>(type).getElementType()) < 8; }
+
+/// The schedule of a matrix product or of rows, null where the kernel has neither or the map family does as
+/// well.
+tile::ScheduleAttr scheduleOfRoot(tile::KernelOp kernel, int64_t multiprocessors) {
+  Block &body = kernel.getBody().front();
+  if (llvm::any_of(body.getTerminator()->getOperandTypes(), isPacked))
+    return {};
+  for (Operation &op : body) {
+    if (auto product = nn::MatrixProduct::of(&op))
+      return chooseProductSchedule(*product, multiprocessors, indexBitsOf(kernel));
+    if (auto rows = nn::RowShape::of(&op))
+      return chooseRowSchedule(*rows, indexBitsOf(kernel));
+  }
+  return {};
 }
 
 /// The family of the op that needs a kernel of its own, "map" where there is none.
@@ -68,11 +88,17 @@ int64_t elementsPerThread(tile::KernelOp kernel, int64_t threads) {
 }
 
 struct ChooseDefaultSchedule : joule::impl::ChooseDefaultScheduleBase<ChooseDefaultSchedule> {
+  using ChooseDefaultScheduleBase::ChooseDefaultScheduleBase;
+
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
       if (kernel.getSchedule())
         continue;
       const int64_t threads = 256;
+      if (tile::ScheduleAttr schedule = scheduleOfRoot(kernel, multiprocessors)) {
+        kernel.setScheduleAttr(schedule);
+        continue;
+      }
       kernel.setScheduleAttr(tile::ScheduleAttr::get(&getContext(), familyOf(kernel), threads, /*block=*/{},
                                                      elementsPerThread(kernel, threads),
                                                      indexBitsOf(kernel)));

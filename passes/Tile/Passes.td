@@ -8,7 +8,8 @@ def ChooseDefaultSchedule : Pass<"choose-default-schedule", "::mlir::ModuleOp"> 
   let summary = "Give every kernel a schedule it lacks";
   let description = [{
     Sets `schedule` on each kernel that has none. A schedule that the user or the tuner wrote is left alone. An op with
-    a kernel of its own decides the family; everything else is `map`. Index arithmetic takes 64 bits where a static
+    a kernel of its own decides the family; contractions and convolutions are `contract`, in the tiles that a count of
+    instructions finds best for a GPU of so many multiprocessors; everything else is `map`. Index arithmetic takes 64 bits where a static
     tensor has 2^31 elements or more.
 
     ```mlir
@@ -20,6 +21,8 @@ def ChooseDefaultSchedule : Pass<"choose-default-schedule", "::mlir::ModuleOp"> 
     Needs: `tile.kernel`s with nn bodies. Leaves: the same, each with a schedule.
   }];
   let dependentDialects = ["::joule::tile::TileDialect"];
+  let options = [Option<"multiprocessors", "multiprocessors", "int64_t", /*default=*/"108",
+                        "Multiprocessors of the GPU, which a kernel's blocks are to keep busy">];
 }
 
 #endif

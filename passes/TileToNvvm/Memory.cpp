@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace joule;
@@ -29,7 +30,19 @@ struct Access {
 
   Access(Operation *op, Value pointer, Value index, Type element)
       : builder(op), loc(op->getLoc()), pointer(pointer), element(element) {
-    this->index = builder.createOrFold<arith::IndexCastUIOp>(loc, builder.getI64Type(), index);
+    // A constant summand becomes part of the instruction. Positions are signed for its sake: part of a sum
+    // may be negative.
+    auto sum = index.getDefiningOp<arith::AddIOp>();
+    std::optional<int64_t> constant = sum ? getConstantIntValue(sum.getRhs()) : std::nullopt;
+    if (constant && !isPacked()) {
+      this->pointer = address(storedType(element), widen(sum.getLhs()));
+      index = builder.create<arith::ConstantIndexOp>(loc, *constant);
+    }
+    this->index = widen(index);
+  }
+
+  Value widen(Value index) {
+    return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), index);
   }
 
   Type byte() { return builder.getI8Type(); }

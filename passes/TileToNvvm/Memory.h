@@ -8,4 +8,7 @@ namespace joule {
 /// Replaces every `tile.load` and `tile.store` under `function`, whose buffers have become pointers.
 void lowerAccesses(mlir::Operation *function, const mlir::IRMapping &pointers);
 
+/// The same for `tile.load_tile` and `tile.store_tile`.
+void lowerTileAccesses(mlir::Operation *function, const mlir::IRMapping &pointers);
+
 } // namespace joule

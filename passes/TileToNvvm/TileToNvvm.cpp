@@ -64,6 +64,7 @@ void moveBody(tile::KernelOp kernel, func::FuncOp function, OpBuilder &builder) 
   }
   entry->getOperations().splice(entry->end(), body.getOperations());
   lowerSharedMemory(function, pointers);
+  lowerTileAccesses(function, pointers);
   lowerAccesses(function, pointers);
   Operation *end = entry->getTerminator();
   builder.setInsertionPoint(end);

@@ -61,3 +61,62 @@ tile.kernel @alloc_global nodes = [] body {
   %s = tile.alloc 64 : !tile.buffer<f32>
   tile.return
 }
+
+// -----
+
+// expected-error @below {{has 4 bases for 5 bits}}
+#layout_c1 = #tile.layout<bits = [2, 3], bases = [8, 16, 1, 2]>
+
+// -----
+
+// expected-error @below {{gives different elements one address}}
+#layout_c2 = #tile.layout<bits = [2, 3], bases = [8, 16, 1, 2, 3]>
+
+// -----
+
+tile.kernel @load_tile_c1 nodes = [] body {
+^bb0(%i: index):
+  %s = tile.alloc 8 : !tile.buffer<f32, shared>
+  // expected-error @below {{'tile.load_tile' op has 1 indices for a layout of 2 dimensions}}
+  %v = tile.load_tile %s[%i] layout = <bits = [1, 2], bases = [4, 1, 2]> : !tile.buffer<f32, shared> -> f32
+  tile.return
+}
+
+// -----
+
+tile.kernel @load_tile_c1_memory nodes = [] body {
+^bb0(%i: index, %x: !tile.buffer<f32>):
+  // expected-error @below {{'tile.load_tile' op takes a shared buffer of numbers of at least a byte, not '!tile.buffer<f32>'}}
+  %v = tile.load_tile %x[%i, %i] layout = <bits = [1, 2], bases = [4, 1, 2]> : !tile.buffer<f32> -> f32
+  tile.return
+}
+
+// -----
+
+tile.kernel @load_tile_c2 nodes = [] body {
+^bb0(%i: index):
+  %s = tile.alloc 8 : !tile.buffer<f32, shared>
+  // expected-error @below {{'tile.load_tile' op moves 4 elements at once, which do not lie together}}
+  %v:4 = tile.load_tile %s[%i, %i] layout = <bits = [1, 2], bases = [6, 1, 2]> : !tile.buffer<f32, shared> -> f32, f32, f32, f32
+  tile.return
+}
+
+// -----
+
+tile.kernel @store_tile_c1 nodes = [] body {
+^bb0(%i: index, %v: f16):
+  %s = tile.alloc 8 : !tile.buffer<f32, shared>
+  // expected-error @below {{'tile.store_tile' op moves a 'f16' but the buffer holds 'f32'}}
+  tile.store_tile %v to %s[%i, %i] layout = <bits = [1, 2], bases = [4, 1, 2]> : !tile.buffer<f32, shared>, f16
+  tile.return
+}
+
+// -----
+
+tile.kernel @store_tile_c2 nodes = [] body {
+^bb0(%i: index, %v: f32):
+  %s = tile.alloc 8 : !tile.buffer<f32, shared>
+  // expected-error @below {{'tile.store_tile' op moves 3 elements at once, which do not lie together}}
+  tile.store_tile %v, %v, %v to %s[%i, %i] layout = <bits = [1, 2], bases = [4, 1, 2]> : !tile.buffer<f32, shared>, f32, f32, f32
+  tile.return
+}

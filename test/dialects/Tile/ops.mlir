@@ -48,3 +48,16 @@ tile.kernel @shares nodes = [] block = [64, 1, 1] body {
   tile.store %v, %s[%i] : !tile.buffer<f16, shared>
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @tiles
+// CHECK:         %[[V:.*]]:2 = tile.load_tile %[[S:.*]][%[[I:.*]], %[[J:.*]]] layout = <bits = [2, 3], bases = [12, 16, 1, 2, 4]> : <f32, shared> -> f32, f32
+// CHECK:         tile.store_tile %[[V]]#0, %[[V]]#1 to %[[S]][%[[J]], %[[I]]] layout = <bits = [2, 3], bases = [8, 16, 1, 2, 4]> : <f32, shared>, f32, f32
+tile.kernel @tiles nodes = [] block = [4, 1, 1] body {
+^bb0:
+  %s = tile.alloc 32 : !tile.buffer<f32, shared>
+  %i = gpu.thread_id x
+  %j = arith.constant 2 : index
+  %v:2 = tile.load_tile %s[%i, %j] layout = <bits = [2, 3], bases = [12, 16, 1, 2, 4]> : !tile.buffer<f32, shared> -> f32, f32
+  tile.store_tile %v#0, %v#1 to %s[%j, %i] layout = <bits = [2, 3], bases = [8, 16, 1, 2, 4]> : !tile.buffer<f32, shared>, f32, f32
+  tile.return
+}

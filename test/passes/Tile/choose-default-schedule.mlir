@@ -40,11 +40,21 @@ tile.kernel @wide nodes = ["n"] body {
   nn.yield %y : tensor<4096x4096xf16>
 }
 
-// Rows that are summed take a thread each.
+// Rows that are summed take several threads each.
 // CHECK-LABEL: tile.kernel @sums
-// CHECK-SAME:    thread = [1]
+// CHECK-SAME:    family = "row", threads = 256, block = [1, 256], thread = [8]
 tile.kernel @sums nodes = ["n"] body {
 ^bb0(%x: tensor<4096x4096xf16>):
   %y = nn.reduce sum %x axes = [1] : (tensor<4096x4096xf16>) -> tensor<4096xf16>
   nn.yield %y : tensor<4096xf16>
+}
+
+// A product gets tiles.
+// CHECK-LABEL: tile.kernel @product
+// CHECK-SAME:    family = "contract", threads = {{[0-9]+}}, block = [{{[0-9, ]+}}], thread = [{{[0-9, ]+}}]
+tile.kernel @product nodes = ["n"] body {
+^bb0(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>):
+  %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1]
+      : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  nn.yield %y : tensor<512x512xf32>
 }
