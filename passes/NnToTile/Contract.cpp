@@ -21,6 +21,7 @@
 // Strips hold lines of one depth next to each other, so that a thread reads several with one access. An
 // operand that lies the other way in memory is turned while it is stored, down the columns of the strip; a
 // swizzle (see #tile.layout) keeps those stores in different banks.
+#include "dialects/Nn/KernelRoot.h"
 #include "passes/NnToTile/Families.h"
 #include "passes/NnToTile/MatrixOperand.h"
 
@@ -540,15 +541,17 @@ private:
 
 } // namespace
 
+static std::optional<MatrixProduct> findProduct(Value result) {
+  Operation *root = nn::findKernelRoot(*result.getParentBlock());
+  return root ? MatrixProduct::of(root) : std::nullopt;
+}
+
 LogicalResult joule::emitContract(KernelWriter &writer) {
-  Operation *op = findProduct(*writer.results.front().getParentBlock());
+  std::optional<MatrixProduct> product = findProduct(writer.results.front());
   FailureOr<Tiling> tiling = Tiling::of(writer);
   if (failed(tiling))
     return failure();
-  if (!op)
-    return writer.kernel.emitOpError() << "has a schedule for a matrix product but holds none";
-  MatrixProduct product = *MatrixProduct::of(op);
-  TileKernel(writer, product, *tiling).write();
+  TileKernel(writer, *product, *tiling).write();
   return success();
 }
 
@@ -566,11 +569,14 @@ static Value countOnHost(GridWriter &writer, ArrayRef<nn::Extent> extents) {
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfContract(GridWriter &writer) {
-  Operation *op = findProduct(*writer.results.front().getParentBlock());
+  std::optional<MatrixProduct> found = findProduct(writer.results.front());
+  if (!found)
+    return writer.kernel.emitOpError()
+           << "has a schedule for a matrix product but holds none that its results follow element by element";
   ArrayRef<int64_t> block = writer.schedule.getBlock();
-  if (!op || block.size() != 3 || block[0] < 1 || block[1] < 1)
-    return writer.kernel.emitOpError() << "has a schedule that does not fit a matrix product";
-  MatrixProduct product = *MatrixProduct::of(op);
+  if (block.size() != 3 || block[0] < 1 || block[1] < 1)
+    return writer.kernel.emitOpError() << "has a schedule whose block is not rows, columns and depth";
+  const MatrixProduct &product = *found;
   auto blocks = [&](ArrayRef<nn::Extent> extents, int64_t size) {
     return writer.builder.createOrFold<arith::CeilDivUIOp>(writer.loc, countOnHost(writer, extents),
                                                            writer.index(size));

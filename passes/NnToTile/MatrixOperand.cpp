@@ -392,10 +392,3 @@ SmallVector<Value> MatrixResult::finish(ArrayRef<const MatrixOperand::Part *> pa
 void MatrixResult::store(ArrayRef<const MatrixOperand::Part *> parts, ValueRange values) {
   writer.storeResults(values, totalPosition(writer.code(), parts));
 }
-
-Operation *joule::findProduct(Block &body) {
-  for (Operation &op : body)
-    if (isa<nn::ContractOp, nn::ConvOp>(op))
-      return &op;
-  return nullptr;
-}

@@ -160,7 +160,4 @@ private:
   MatrixOperand::Part part(ExtentIndex &extents, llvm::ArrayRef<mlir::Value> coordinates);
 };
 
-/// The op of `kernel`'s body that is a matrix product; null if there is none.
-mlir::Operation *findProduct(mlir::Block &body);
-
 } // namespace joule

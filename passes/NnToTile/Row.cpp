@@ -13,6 +13,7 @@
 // A row whose length is known and moderate is read once and stays in registers; others are read again for
 // each pass. The threads of a row combine what they have by shuffles and, across warps, through shared
 // memory.
+#include "dialects/Nn/KernelRoot.h"
 #include "dialects/Nn/RowShape.h"
 #include "passes/NnToTile/Families.h"
 
@@ -34,10 +35,8 @@ const int64_t warpSize = 32;
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 std::optional<nn::RowShape> findRows(Value result) {
-  for (Operation &op : *result.getParentBlock())
-    if (auto rows = nn::RowShape::of(&op))
-      return rows;
-  return std::nullopt;
+  Operation *root = nn::findKernelRoot(*result.getParentBlock());
+  return root ? nn::RowShape::of(root) : std::nullopt;
 }
 
 /// Moves a value of any type to the thread whose number in the warp differs in the bits of `lanes`.
@@ -427,20 +426,16 @@ LogicalResult checkSchedule(tile::KernelOp kernel, tile::ScheduleAttr schedule) 
 } // namespace
 
 LogicalResult joule::emitRow(KernelWriter &writer) {
-  std::optional<nn::RowShape> rows = findRows(writer.results.front());
-  if (failed(checkSchedule(writer.kernel, writer.schedule)))
-    return failure();
-  if (!rows)
-    return writer.kernel.emitOpError() << "has a schedule for rows but holds no reduction";
-  return RowKernel(writer, *rows).write();
+  return RowKernel(writer, *findRows(writer.results.front())).write();
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfRow(GridWriter &writer) {
   std::optional<nn::RowShape> shape = findRows(writer.results.front());
+  if (!shape)
+    return writer.kernel.emitOpError()
+           << "has a schedule for rows but holds no reduction that its results follow element by element";
   if (failed(checkSchedule(writer.kernel, writer.schedule)))
     return failure();
-  if (!shape)
-    return writer.kernel.emitOpError() << "has a schedule for rows but holds no reduction";
   Value rows = writer.index(1);
   for (int64_t dim = 0; dim < cast<RankedTensorType>(shape->input.getType()).getRank(); ++dim)
     if (!shape->isAxis(dim))

@@ -1,4 +1,5 @@
 // choose-default-schedule: give every kernel a schedule it lacks.
+#include "dialects/Nn/KernelRoot.h"
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Tile/TileDialect.h"
 #include "passes/Tile/Passes.h"
@@ -41,13 +42,12 @@ tile::ScheduleAttr scheduleOfRoot(tile::KernelOp kernel, int64_t multiprocessors
   Block &body = kernel.getBody().front();
   if (llvm::any_of(body.getTerminator()->getOperandTypes(), isPacked))
     return {};
-  for (Operation &op : body) {
-    if (auto product = nn::MatrixProduct::of(&op))
-      return chooseProductSchedule(*product, multiprocessors, indexBitsOf(kernel));
-    if (auto rows = nn::RowShape::of(&op))
-      return chooseRowSchedule(*rows, indexBitsOf(kernel));
-  }
-  return {};
+  Operation *root = nn::findKernelRoot(body);
+  if (!root)
+    return {};
+  if (auto product = nn::MatrixProduct::of(root))
+    return chooseProductSchedule(*product, multiprocessors, indexBitsOf(kernel));
+  return chooseRowSchedule(*nn::RowShape::of(root), indexBitsOf(kernel));
 }
 
 /// The family of the op that needs a kernel of its own, "map" where there is none.

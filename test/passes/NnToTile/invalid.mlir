@@ -22,3 +22,39 @@ tile.kernel @special_inside nodes = ["n"] schedule = <family = "map", threads = 
   %s = nn.scatter_elements add %x, %i, %u axis = 0 : (tensor<8xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<8xf32>
   nn.yield %s : tensor<8xf32>
 }
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule for a matrix product but holds none that its results follow element by element}}
+tile.kernel @no_product nodes = ["n"] schedule = <family = "contract", threads = 64, block = [64, 64, 16], thread = [8, 8]> body {
+^bb0(%x: tensor<8xf32>):
+  nn.yield %x : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule whose numbers are not all powers of two}}
+tile.kernel @odd_tiles nodes = ["n"] schedule = <family = "contract", threads = 64, block = [48, 64, 16], thread = [8, 8]> body {
+^bb0(%x: tensor<8x8xf32>):
+  %y = nn.contract %x, %x lhs = [0, 2] rhs = [2, 1] out = [0, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  nn.yield %y : tensor<8x8xf32>
+}
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule for rows but holds no reduction that its results follow element by element}}
+tile.kernel @reduction_broadcast nodes = ["n"] schedule = <family = "row", threads = 64, block = [2, 32], thread = [1]> body {
+^bb0(%x: tensor<8x8xf32>):
+  %s = nn.reduce sum %x axes = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %y = nn.broadcast %s dimensions = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+  nn.yield %y : tensor<8x8xf32>
+}
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule whose block is not rows and the threads that share one}}
+tile.kernel @rows_of_other_threads nodes = ["n"] schedule = <family = "row", threads = 64, block = [2, 16], thread = [1]> body {
+^bb0(%x: tensor<8x8xf32>):
+  %s = nn.reduce sum %x axes = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+  nn.yield %s : tensor<8xf32>
+}
