@@ -46,7 +46,7 @@ tile.kernel @narrow nodes = ["n"] body {
 // CHECK-LABEL: tile.kernel @softmax_inside
 // CHECK-COUNT-3: scf.for
 // CHECK-NOT:     scf.for
-tile.kernel @softmax_inside nodes = ["n"] body {
+tile.kernel @softmax_inside nodes = ["n"] schedule = <family = "map", threads = 256> body {
 ^bb0(%x: tensor<8x64xf32>):
   %s = nn.softmax %x axis = 1 : (tensor<8x64xf32>) -> tensor<8x64xf32>
   %m = nn.reduce max %s axes = [1] : (tensor<8x64xf32>) -> tensor<8xf32>
