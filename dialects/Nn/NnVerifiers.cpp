@@ -1,4 +1,5 @@
-// What ODS cannot say about nn ops. Each check carries the number of the constraint in the op's documentation.
+// What ODS cannot say about nn ops. Each check carries the number of the constraint in the op's
+// documentation.
 #include "dialects/Nn/NnDialect.h"
 
 using namespace mlir;
@@ -33,7 +34,9 @@ LogicalResult verifyAxes(Operation *op, ArrayRef<int64_t> axes, RankedTensorType
   return success();
 }
 
-bool compatible(int64_t a, int64_t b) { return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b; }
+bool compatible(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
+}
 
 LogicalResult verifyCompatibleShapes(Operation *op, ArrayRef<int64_t> got, ArrayRef<int64_t> wanted) {
   if (got.size() == wanted.size() && llvm::all_of(llvm::zip(got, wanted), [](auto pair) {
@@ -50,7 +53,8 @@ LogicalResult verifyCompatibleShapes(Operation *op, ArrayRef<int64_t> got, Array
 LogicalResult verifySameElementType(Operation *op, Type a, Type b) {
   if (getElementTypeOrSelf(a) == getElementTypeOrSelf(b))
     return success();
-  return op->emitOpError() << "joins element types " << getElementTypeOrSelf(a) << " and " << getElementTypeOrSelf(b);
+  return op->emitOpError() << "joins element types " << getElementTypeOrSelf(a) << " and "
+                           << getElementTypeOrSelf(b);
 }
 
 LogicalResult verifySameType(Operation *op, Value input, Value result) {
@@ -104,12 +108,14 @@ LogicalResult verifyWindow(Operation *op, RankedTensorType input, ArrayRef<int64
                            ArrayRef<ArrayRef<int64_t>> positive) {
   size_t spatial = input.getRank() < 3 ? 0 : input.getRank() - 2;
   if (spatial == 0)
-    return op->emitOpError() << "slides over a tensor of rank " << input.getRank() << ", which has no spatial dimension";
+    return op->emitOpError() << "slides over a tensor of rank " << input.getRank()
+                             << ", which has no spatial dimension";
   if (low.size() != spatial)
     return op->emitOpError() << "has " << low.size() << " paddings for " << spatial << " spatial dimensions";
   for (ArrayRef<int64_t> list : positive) {
     if (list.size() != spatial)
-      return op->emitOpError() << "has a list of " << list.size() << " for " << spatial << " spatial dimensions";
+      return op->emitOpError() << "has a list of " << list.size() << " for " << spatial
+                               << " spatial dimensions";
     if (llvm::any_of(list, [](int64_t value) { return value < 1; }))
       return op->emitOpError() << "has a window size, stride or dilation below 1";
   }
@@ -126,7 +132,8 @@ template <typename Op> LogicalResult verifyAlongAxis(Op op) {
 }
 
 /// An operand or result of a recurrent cell has the gates' element type and the shape that they ask for.
-LogicalResult verifyCellValue(Operation *op, StringRef name, Value value, Value gates, ArrayRef<int64_t> wanted) {
+LogicalResult verifyCellValue(Operation *op, StringRef name, Value value, Value gates,
+                              ArrayRef<int64_t> wanted) {
   RankedTensorType type = typeOf(value);
   if (failed(verifySameElementType(op, gates.getType(), type)))
     return failure();
@@ -146,10 +153,11 @@ template <typename Op> LogicalResult verifyRecurrent(Op op, int64_t gates) {
     return op.emitOpError() << "wants gates of rank 3 and a static recurrence of rank 2";
   int64_t hidden = recurrence.getDimSize(1), steps = gatesType.getDimSize(0), batch = gatesType.getDimSize(1);
   if (recurrence.getDimSize(0) != gates * hidden || !compatible(gatesType.getDimSize(2), gates * hidden))
-    return op.emitOpError() << "has " << gatesType.getDimSize(2) << " gate values and " << recurrence.getDimSize(0)
-                            << " recurrence rows for " << hidden << " hidden units";
-  if (Value lengths = op.getLengths(); lengths && (typeOf(lengths).getRank() != 1 ||
-                                                   !typeOf(lengths).getElementType().isSignlessInteger()))
+    return op.emitOpError() << "has " << gatesType.getDimSize(2) << " gate values and "
+                            << recurrence.getDimSize(0) << " recurrence rows for " << hidden
+                            << " hidden units";
+  if (Value lengths = op.getLengths();
+      lengths && (typeOf(lengths).getRank() != 1 || !typeOf(lengths).getElementType().isSignlessInteger()))
     return op.emitOpError() << "has lengths of type " << lengths.getType();
   Value cells[] = {op.getHInitial(), op.getHLast()};
   for (Value value : cells)
@@ -170,7 +178,8 @@ LogicalResult ConstantOp::verify() {
     if (elements.getShapedType().getShape() == result.getShape() &&
         (element == result.getElementType() || storageBits(element) == bits))
       return success();
-    return emitOpError() << "holds elements of type " << elements.getShapedType() << " for a result of " << result;
+    return emitOpError() << "holds elements of type " << elements.getShapedType() << " for a result of "
+                         << result;
   }
   auto weight = dyn_cast<WeightAttr>(getValue());
   if (!weight) // C1
@@ -178,18 +187,21 @@ LogicalResult ConstantOp::verify() {
   uint64_t wanted = llvm::divideCeil(static_cast<uint64_t>(result.getNumElements()) * bits, 8);
   if (bits == 0 || weight.getLength() == wanted) // C2
     return success();
-  return emitOpError() << "holds " << weight.getLength() << " bytes for " << result << ", which takes " << wanted;
+  return emitOpError() << "holds " << weight.getLength() << " bytes for " << result << ", which takes "
+                       << wanted;
 }
 
 LogicalResult BroadcastOp::verify() {
   RankedTensorType input = typeOf(getInput()), result = typeOf(getResult());
   if (static_cast<int64_t>(getDimensions().size()) != input.getRank()) // C1
-    return emitOpError() << "has " << getDimensions().size() << " dimensions for an input of rank " << input.getRank();
+    return emitOpError() << "has " << getDimensions().size() << " dimensions for an input of rank "
+                         << input.getRank();
   if (failed(verifyAxes(*this, getDimensions(), result))) // C1
     return failure();
   for (auto [size, dim] : llvm::zip(input.getShape(), getDimensions())) // C2
     if (size != 1 && !compatible(size, result.getDimSize(dim)))
-      return emitOpError() << "repeats " << size << " elements along a dimension of " << result.getDimSize(dim);
+      return emitOpError() << "repeats " << size << " elements along a dimension of "
+                           << result.getDimSize(dim);
   if (failed(verifySameElementType(*this, input, result)))
     return failure();
   return verifySizes(*this, getResult(), getSizes()); // C3
@@ -197,8 +209,10 @@ LogicalResult BroadcastOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType input = typeOf(getInput()), result = typeOf(getResult());
-  if (input.hasStaticShape() && result.hasStaticShape() && input.getNumElements() != result.getNumElements()) // C1
-    return emitOpError() << "turns " << input.getNumElements() << " elements into " << result.getNumElements();
+  if (input.hasStaticShape() && result.hasStaticShape() &&
+      input.getNumElements() != result.getNumElements()) // C1
+    return emitOpError() << "turns " << input.getNumElements() << " elements into "
+                         << result.getNumElements();
   if (failed(verifySameElementType(*this, input, result)))
     return failure();
   return verifySizes(*this, getResult(), getSizes()); // C2
@@ -225,16 +239,17 @@ LogicalResult SliceOp::verify() {
       static_cast<size_t>(result.getRank()) != rank || llvm::is_contained(getStrides(), 0)) // C1
     return emitOpError() << "wants one offset and one stride that is not 0 per dimension of the input";
   if (countDynamic(getStaticOffsets()) != static_cast<int64_t>(getOffsets().size())) // C2
-    return emitOpError() << "has " << getOffsets().size() << " offsets for " << countDynamic(getStaticOffsets())
-                         << " dynamic ones";
+    return emitOpError() << "has " << getOffsets().size() << " offsets for "
+                         << countDynamic(getStaticOffsets()) << " dynamic ones";
   for (size_t dim = 0; dim < rank; ++dim) { // C3
     int64_t offset = getStaticOffsets()[dim], size = result.getDimSize(dim), from = input.getDimSize(dim);
-    if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(size) || ShapedType::isDynamic(from) || size == 0)
+    if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(size) || ShapedType::isDynamic(from) ||
+        size == 0)
       continue;
     int64_t last = offset + (size - 1) * getStrides()[dim];
     if (std::min(offset, last) < 0 || std::max(offset, last) >= from)
-      return emitOpError() << "reads elements " << offset << " to " << last << " of " << from << " along dimension "
-                           << dim;
+      return emitOpError() << "reads elements " << offset << " to " << last << " of " << from
+                           << " along dimension " << dim;
   }
   if (failed(verifySameElementType(*this, input, result)))
     return failure();
@@ -245,7 +260,8 @@ LogicalResult PadOp::verify() {
   RankedTensorType input = typeOf(getInput()), value = typeOf(getValue());
   if (value.getRank() != 0 || value.getElementType() != input.getElementType()) // C1
     return emitOpError() << "pads " << input.getElementType() << " with " << value;
-  if (static_cast<int64_t>(getLow().size()) != input.getRank() || typeOf(getResult()).getRank() != input.getRank() ||
+  if (static_cast<int64_t>(getLow().size()) != input.getRank() ||
+      typeOf(getResult()).getRank() != input.getRank() ||
       countDynamic(getLow()) != static_cast<int64_t>(getLows().size())) // C2
     return emitOpError() << "wants one low padding per dimension of the input";
   if (failed(verifySameElementType(*this, input, getResult().getType())))
@@ -267,7 +283,8 @@ LogicalResult ConcatOp::verify() {
     if (failed(verifySameElementType(*this, type, result))) // C1
       return failure();
     for (int64_t dim = 0; dim < result.getRank(); ++dim)
-      if (dim != static_cast<int64_t>(getAxis()) && !compatible(type.getDimSize(dim), result.getDimSize(dim))) // C2
+      if (dim != static_cast<int64_t>(getAxis()) &&
+          !compatible(type.getDimSize(dim), result.getDimSize(dim))) // C2
         return emitOpError() << "joins sizes " << type.getDimSize(dim) << " and " << result.getDimSize(dim)
                              << " along dimension " << dim;
     along = ShapedType::isDynamic(along) || type.isDynamicDim(getAxis()) ? ShapedType::kDynamic
@@ -300,8 +317,10 @@ LogicalResult GatherElementsOp::verify() {
   if (failed(verifyAxis(*this, getAxis(), input))) // C1
     return failure();
   if (indices.getRank() != input.getRank()) // C1
-    return emitOpError() << "has an input of rank " << input.getRank() << " and indices of rank " << indices.getRank();
-  if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, getResult().getType()))) // C1
+    return emitOpError() << "has an input of rank " << input.getRank() << " and indices of rank "
+                         << indices.getRank();
+  if (failed(verifyIndices(*this, indices)) ||
+      failed(verifySameElementType(*this, input, getResult().getType()))) // C1
     return failure();
   return verifyCompatibleShapes(*this, typeOf(getResult()).getShape(), indices.getShape()); // C1
 }
@@ -310,7 +329,8 @@ LogicalResult GatherNdOp::verify() {
   RankedTensorType input = typeOf(getInput()), indices = typeOf(getIndices()), result = typeOf(getResult());
   int64_t batch = getBatchDims();
   int64_t tuple = indices.getRank() == 0 ? ShapedType::kDynamic : indices.getShape().back();
-  if (ShapedType::isDynamic(tuple) || batch < 0 || batch + tuple > input.getRank() || batch >= indices.getRank() ||
+  if (ShapedType::isDynamic(tuple) || batch < 0 || batch + tuple > input.getRank() ||
+      batch >= indices.getRank() ||
       result.getRank() != indices.getRank() - 1 + input.getRank() - batch - tuple) // C1
     return emitOpError() << "takes slices of " << input << " at tuples " << indices << " into " << result;
   if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, result))) // C1
@@ -323,7 +343,8 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyAxes(*this, getAxes(), input)) || // C1
       failed(verifySameElementType(*this, input, getResult().getType())))
     return failure();
-  return verifyCompatibleShapes(*this, typeOf(getResult()).getShape(), without(input.getShape(), getAxes())); // C2
+  return verifyCompatibleShapes(*this, typeOf(getResult()).getShape(),
+                                without(input.getShape(), getAxes())); // C2
 }
 
 LogicalResult ArgReduceOp::verify() {
@@ -355,8 +376,8 @@ LogicalResult NormalizeOp::verify() {
 constexpr int64_t maxLabel = 63;
 
 /// One tensor of a contraction: one small label per dimension, none twice, each of one size in all tensors.
-static LogicalResult verifyLabels(ContractOp op, RankedTensorType type, ArrayRef<int64_t> labels, bool isResult,
-                                  llvm::SmallDenseMap<int64_t, int64_t> &sizes) {
+static LogicalResult verifyLabels(ContractOp op, RankedTensorType type, ArrayRef<int64_t> labels,
+                                  bool isResult, llvm::SmallDenseMap<int64_t, int64_t> &sizes) {
   if (static_cast<int64_t>(labels.size()) != type.getRank()) // C1
     return op.emitOpError() << "has " << labels.size() << " labels for a tensor of rank " << type.getRank();
   for (auto [position, label] : llvm::enumerate(labels)) {
@@ -389,8 +410,8 @@ LogicalResult ContractOp::verify() {
 LogicalResult ConvOp::verify() {
   RankedTensorType input = typeOf(getInput()), filter = typeOf(getFilter()), result = typeOf(getResult());
   if (input.getRank() != filter.getRank() || input.getRank() != result.getRank()) // C1
-    return emitOpError() << "has an input of rank " << input.getRank() << ", a filter of rank " << filter.getRank()
-                         << " and a result of rank " << result.getRank();
+    return emitOpError() << "has an input of rank " << input.getRank() << ", a filter of rank "
+                         << filter.getRank() << " and a result of rank " << result.getRank();
   if (failed(verifyWindow(*this, input, getLow(), {getStrides(), getDilations(), getInputDilations()}))) // C1
     return failure();
   int64_t groups = getGroups();
@@ -403,7 +424,8 @@ LogicalResult ConvOp::verify() {
 }
 
 LogicalResult PoolOp::verify() {
-  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(), {getWindow(), getStrides(), getDilations()})) || // C1
+  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(),
+                          {getWindow(), getStrides(), getDilations()})) || // C1
       failed(verifySameRank(*this, typeOf(getInput()), typeOf(getResult()))) ||
       failed(verifySameElementType(*this, getInput().getType(), getResult().getType())))
     return failure();
@@ -411,7 +433,8 @@ LogicalResult PoolOp::verify() {
 }
 
 LogicalResult PoolArgMaxOp::verify() {
-  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(), {getWindow(), getStrides(), getDilations()})) || // C1
+  if (failed(verifyWindow(*this, typeOf(getInput()), getLow(),
+                          {getWindow(), getStrides(), getDilations()})) || // C1
       failed(verifySameRank(*this, typeOf(getInput()), typeOf(getResult()))))
     return failure();
   if (!typeOf(getResult()).getElementType().isSignlessInteger()) // C1
@@ -422,8 +445,7 @@ LogicalResult PoolArgMaxOp::verify() {
 LogicalResult ResizeOp::verify() {
   RankedTensorType input = typeOf(getInput()), scales = typeOf(getScales());
   if (scales.getRank() != 1 || !compatible(scales.getDimSize(0), input.getRank()) ||
-      !scales.getElementType().isF32() ||
-      typeOf(getResult()).getRank() != input.getRank()) // C1
+      !scales.getElementType().isF32() || typeOf(getResult()).getRank() != input.getRank()) // C1
     return emitOpError() << "has scales of type " << scales << " for an input of rank " << input.getRank();
   if (failed(verifySameElementType(*this, input, getResult().getType()))) // C1
     return failure();
@@ -436,7 +458,8 @@ LogicalResult CastOp::verify() { // C1
 
 LogicalResult BitcastOp::verify() {
   Type from = typeOf(getInput()).getElementType(), to = typeOf(getResult()).getElementType();
-  if (!from.isIntOrFloat() || !to.isIntOrFloat() || from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()) // C1
+  if (!from.isIntOrFloat() || !to.isIntOrFloat() ||
+      from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()) // C1
     return emitOpError() << "reads " << from << " as " << to << ", of another width";
   return verifyCompatibleShapes(*this, typeOf(getResult()).getShape(), typeOf(getInput()).getShape()); // C1
 }
@@ -446,8 +469,8 @@ LogicalResult ScatterElementsOp::verify() {
   if (failed(verifyAxis(*this, getAxis(), input))) // C1
     return failure();
   if (indices.getRank() != input.getRank() || updates.getRank() != input.getRank()) // C1
-    return emitOpError() << "has an input of rank " << input.getRank() << ", indices of rank " << indices.getRank()
-                         << " and updates of rank " << updates.getRank();
+    return emitOpError() << "has an input of rank " << input.getRank() << ", indices of rank "
+                         << indices.getRank() << " and updates of rank " << updates.getRank();
   if (failed(verifyIndices(*this, indices)) || failed(verifySameElementType(*this, input, updates))) // C1
     return failure();
   if (failed(verifyCompatibleShape(updates.getShape(), indices.getShape()))) // C1
@@ -505,21 +528,22 @@ LogicalResult RnnOp::verify() { return verifyRecurrent(*this, 1); } // C1
 
 LogicalResult NonZeroOp::verify() {
   RankedTensorType result = typeOf(getIndices());
-  if (result.getRank() != 2 || result.getDimSize(0) != typeOf(getInput()).getRank() || !result.isDynamicDim(1) ||
-      !result.getElementType().isInteger(64)) // C1
+  if (result.getRank() != 2 || result.getDimSize(0) != typeOf(getInput()).getRank() ||
+      !result.isDynamicDim(1) || !result.getElementType().isInteger(64)) // C1
     return emitOpError() << "gives " << result << " for an input of rank " << typeOf(getInput()).getRank();
   return success();
 }
 
 LogicalResult joule::nn::verifyInputSizes(Operation *op, TypeRange arguments,
-                                         std::optional<ArrayRef<int64_t>> inputSizes) {
+                                          std::optional<ArrayRef<int64_t>> inputSizes) {
   int64_t wanted = 0;
   for (Type type : arguments)
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       wanted += tensor.getNumDynamicDims();
   ArrayRef<int64_t> numbers = inputSizes.value_or(ArrayRef<int64_t>());
   if (static_cast<int64_t>(numbers.size()) != wanted)
-    return op->emitOpError() << "has " << numbers.size() << " input sizes for " << wanted << " dynamic dimensions";
+    return op->emitOpError() << "has " << numbers.size() << " input sizes for " << wanted
+                             << " dynamic dimensions";
   for (int64_t number : numbers)
     if (number < 0 || number >= static_cast<int64_t>(arguments.size()) || !arguments[number].isIndex())
       return op->emitOpError() << "has input size " << number << ", which is no argument of type index";
