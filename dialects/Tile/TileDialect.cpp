@@ -134,5 +134,7 @@ void joule::tile::ScheduleAttr::print(AsmPrinter &printer) const {
 unsigned joule::tile::bitsInMemory(Type type) {
   if (type.isInteger(1))
     return 8;
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * bitsInMemory(complex.getElementType());
   return nn::isSmallFloat(type) ? nn::bitsTypeOf(type).getWidth() : type.getIntOrFloatBitWidth();
 }

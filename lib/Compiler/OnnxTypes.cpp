@@ -2,6 +2,7 @@
 #include "lib/Compiler/OnnxTypes.h"
 
 #include "dialects/Nn/NnDialect.h"
+#include "dialects/Tile/TileDialect.h"
 #include "onnx/onnx-ml.pb.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -53,20 +54,8 @@ uint32_t joule::onnxTypeOf(Type element) {
   }
 }
 
-static unsigned storedBits(Type element) {
-  if (element.isInteger(1))
-    return 8;
-  if (isa<nn::F4E2M1Type>(element))
-    return 4;
-  if (isa<nn::F8E8M0Type>(element))
-    return 8;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * storedBits(complex.getElementType());
-  return element.getIntOrFloatBitWidth();
-}
-
 uint64_t joule::storedBytes(ShapedType type) {
-  return (static_cast<uint64_t>(type.getNumElements()) * storedBits(type.getElementType()) + 7) / 8;
+  return (static_cast<uint64_t>(type.getNumElements()) * tile::bitsInMemory(type.getElementType()) + 7) / 8;
 }
 
 /// `values`, `bits` wide each, packed from the low bits up.
@@ -88,7 +77,7 @@ std::string joule::storedBytes(DenseElementsAttr elements) {
       bytes.push_back(value);
     return bytes;
   }
-  unsigned bits = storedBits(element);
+  unsigned bits = tile::bitsInMemory(element);
   if (bits < 8)
     return pack(elements, bits);
   ArrayRef<char> raw = elements.getRawData();

@@ -19,19 +19,6 @@ namespace {
 
 bool isTensor(Type type) { return isa<RankedTensorType>(type); }
 
-/// Bits of an element in memory: a boolean takes a byte, types narrower than a byte are packed.
-int64_t storedBits(Type element) {
-  if (element.isInteger(1))
-    return 8;
-  if (isa<nn::F4E2M1Type>(element))
-    return 4;
-  if (isa<nn::F8E8M0Type>(element))
-    return 8;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * storedBits(complex.getElementType());
-  return element.getIntOrFloatBitWidth();
-}
-
 class Planner {
 public:
   Planner(ModuleOp module, func::FuncOp function)
@@ -78,7 +65,7 @@ private:
     Value count = constant(loc, 1);
     for (OpFoldResult size : *sizes)
       count = times(loc, count, lookup(loc, size));
-    int64_t bits = storedBits(getElementTypeOrSelf(tensor));
+    int64_t bits = tile::bitsInMemory(getElementTypeOrSelf(tensor));
     if (bits >= 8)
       return times(loc, count, constant(loc, bits / 8));
     return builder.createOrFold<arith::CeilDivUIOp>(loc, times(loc, count, constant(loc, bits)), constant(loc, 8));
@@ -141,7 +128,7 @@ private:
     if (failed(bytes))
       return failure();
     Location loc = tensor.getLoc();
-    int64_t most = limit * std::max<int64_t>(storedBits(getElementTypeOrSelf(tensor)) / 8, 1);
+    int64_t most = limit * std::max<int64_t>(tile::bitsInMemory(getElementTypeOrSelf(tensor)) / 8, 1);
     Value fits = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, *bytes, constant(loc, most));
     builder.create<plan::CheckOp>(loc, fits, builder.getStringAttr("a tensor has 2^31 elements or more, which is not supported"));
     return success();
@@ -239,7 +226,7 @@ private:
     Value position = constant(loc, 0);
     for (auto [index, size] : llvm::zip(op.getIndices(), *sizes))
       position = builder.createOrFold<arith::AddIOp>(loc, times(loc, position, lookup(loc, size)), mapping.lookup(index));
-    Value offset = times(loc, position, constant(loc, storedBits(element) / 8));
+    Value offset = times(loc, position, constant(loc, tile::bitsInMemory(element) / 8));
     Value read = builder.create<plan::ReadScalarOp>(loc, builder.getIndexType(), mapping.lookup(op.getTensor()), offset,
                                                     TypeAttr::get(element));
     Value result = element.isInteger(1)
