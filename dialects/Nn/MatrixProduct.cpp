@@ -1,5 +1,6 @@
 // Contractions and convolutions seen as matrix products.
 #include "dialects/Nn/MatrixProduct.h"
+#include "dialects/Nn/RowShape.h"
 
 using namespace mlir;
 using namespace joule::nn;
@@ -29,6 +30,22 @@ int64_t MatrixProduct::staticSize(ArrayRef<Extent> extents) {
 int64_t MatrixProduct::staticBatches() const {
   int64_t size = staticSize(batches);
   return ShapedType::isDynamic(size) ? size : size * groups;
+}
+
+bool MatrixProduct::isAlongDepth(bool isLeft) const {
+  std::optional<unsigned> inner = contiguousDim(isLeft ? left : right);
+  auto isLong = [](const Extent &extent) { return extent.staticSize() != 1; };
+  auto found = llvm::find_if(llvm::reverse(depth), isLong);
+  if (!inner || found == depth.rend())
+    return false;
+  unsigned innermost = depth.rend() - found - 1;
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    ArrayRef<int64_t> labels = isLeft != swapped ? contract.getLhsLabels() : contract.getRhsLabels();
+    return labels[*inner] == depthLabels[innermost];
+  }
+  // The depth of a convolution starts with dimension 1 of the filter; neighbours of the input along a spatial
+  // dimension belong to different columns.
+  return *inner == innermost + 1 && (isLeft || innermost == 0);
 }
 
 /// Appends dimension `dim` of `tensor`, to the last extent where that ends just before it.

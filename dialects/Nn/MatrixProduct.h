@@ -47,6 +47,9 @@ struct MatrixProduct {
   static int64_t staticSize(llvm::ArrayRef<Extent> extents);
 
   int64_t staticBatches() const;
+
+  /// Whether an operand's neighbours in memory are neighbours along the depth.
+  bool isAlongDepth(bool isLeft) const;
 };
 
 } // namespace joule::nn

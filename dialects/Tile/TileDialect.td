@@ -23,10 +23,19 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "Every free choice of a kernel";
   let description = [{
-    `family` is "map", "row", "contract", or the mnemonic of the op that the kernel stands for. `threads` is the block's size.
-    `block` is the tile of the result that a block computes (contract: M, N, K), `thread` the part of it that a thread
-    holds in registers (contract: M, N; map: elements). `index_bits` is the width of index arithmetic: 32, where the
-    host guards that it suffices, or 64. Written by `choose-default-schedule` or the tuner, obeyed by `nn-to-tile`.
+    `threads` is the block's size; `block` says what a block does, `thread` what a thread does at once:
+
+    ```
+    family          block                            thread
+    "map"                                            elements
+    "contract"      rows, columns, depth             rows, columns (in registers)
+    "dot"           lines, threads that share one    elements of a run, runs
+    "row"           rows, threads that share one     elements of a run
+    ```
+
+    or `family` is the mnemonic of the op that the kernel stands for. `index_bits` is the width of index arithmetic: 32,
+    where the host guards that it suffices, or 64. Written by `choose-default-schedule` or the tuner, obeyed by
+    `nn-to-tile`.
 
     Example:
     `#tile.schedule<family = "contract", threads = 256, block = [64, 64, 16], thread = [4, 4], index_bits = 32>`

@@ -555,19 +555,6 @@ LogicalResult joule::emitContract(KernelWriter &writer) {
   return success();
 }
 
-/// The number of indices of `extents`, on the host.
-static Value countOnHost(GridWriter &writer, ArrayRef<nn::Extent> extents) {
-  Value count = writer.index(1);
-  for (const nn::Extent &extent : extents) {
-    for (unsigned number = 0; number < extent.count; ++number)
-      count = writer.builder.createOrFold<arith::MulIOp>(writer.loc, count,
-                                                         writer.size(extent.tensor, extent.dim + number));
-    if (extent.divisor != 1)
-      count = writer.builder.createOrFold<arith::DivUIOp>(writer.loc, count, writer.index(extent.divisor));
-  }
-  return count;
-}
-
 FailureOr<std::array<Value, 3>> joule::gridOfContract(GridWriter &writer) {
   std::optional<MatrixProduct> found = findProduct(writer.results.front());
   if (!found)

@@ -10,6 +10,7 @@ using namespace joule;
 const KernelFamily *joule::findFamily(StringRef name) {
   static const KernelFamily families[] = {
       {"contract", emitContract, gridOfContract},
+      {"dot", emitDot, gridOfDot},
       {"map", emitMap, gridOfMap},
       {"scatter_elements", emitScatterElements, gridOfScatterElements},
       {"scatter_nd", emitScatterNd, gridOfScatterNd},

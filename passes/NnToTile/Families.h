@@ -17,6 +17,9 @@ std::array<mlir::Value, 3> gridOfThreads(GridWriter &writer, llvm::ArrayRef<unsi
 mlir::LogicalResult emitContract(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfContract(GridWriter &writer);
 
+mlir::LogicalResult emitDot(KernelWriter &writer);
+mlir::FailureOr<std::array<mlir::Value, 3>> gridOfDot(GridWriter &writer);
+
 mlir::LogicalResult emitMap(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfMap(GridWriter &writer);
 

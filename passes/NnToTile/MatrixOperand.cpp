@@ -19,6 +19,18 @@ Value joule::runsOf(nn::ElementBuilder code, Value count, int64_t size) {
 //===- ExtentIndex
 //---------------------------------------------------------------------------------------------------
 
+Value joule::countOnHost(GridWriter &writer, ArrayRef<Extent> extents) {
+  Value count = writer.index(1);
+  for (const Extent &extent : extents) {
+    for (unsigned number = 0; number < extent.count; ++number)
+      count = writer.builder.createOrFold<arith::MulIOp>(writer.loc, count,
+                                                         writer.size(extent.tensor, extent.dim + number));
+    if (extent.divisor != 1)
+      count = writer.builder.createOrFold<arith::DivUIOp>(writer.loc, count, writer.index(extent.divisor));
+  }
+  return count;
+}
+
 ExtentIndex::ExtentIndex(KernelWriter &writer, ArrayRef<Extent> extents) : writer(writer), list(extents) {
   nn::ElementBuilder code = writer.code();
   total = code.index(1);
@@ -112,7 +124,7 @@ MatrixOperand::MatrixOperand(KernelWriter &writer, const MatrixProduct &product,
     setUpContract(contract, isLeft != product.swapped);
   else
     setUpConv(cast<nn::ConvOp>(product.op), isLeft);
-  findContiguous();
+  findContiguous(isLeft);
 }
 
 void MatrixOperand::setUpContract(nn::ContractOp op, bool isFirst) {
@@ -136,19 +148,15 @@ void MatrixOperand::setUpConv(nn::ConvOp op, bool isLeft) {
     conv = op;
 }
 
-void MatrixOperand::findContiguous() {
+void MatrixOperand::findContiguous(bool isLeft) {
+  alongDepth = product.isAlongDepth(isLeft);
   std::optional<unsigned> inner = nn::contiguousDim(tensor);
   if (!inner)
     return;
   auto isLong = [](const Extent &extent) { return extent.staticSize() != 1; };
-  auto innermost = llvm::find_if(llvm::reverse(product.depth), isLong);
-  if (innermost != product.depth.rend())
-    alongDepth = depthExtent[*inner] == (product.depth.rend() - innermost) - 1;
   auto line = llvm::find_if(llvm::reverse(lineIndex.extents()), isLong);
   if (line != lineIndex.extents().rend())
     alongLines = resultDim[*inner] == static_cast<int64_t>(line->dim + line->count) - 1;
-  // A window's neighbours are those of its place.
-  alongDepth &= !alongLines;
 }
 
 /// Whether indices along `dim` may lie outside, or between the elements that a dilation spreads apart.

@@ -10,6 +10,9 @@ namespace joule {
 /// How many runs of `size` cover `count`.
 mlir::Value runsOf(nn::ElementBuilder code, mlir::Value count, int64_t size);
 
+/// The number of indices of `extents`, on the host.
+mlir::Value countOnHost(GridWriter &writer, llvm::ArrayRef<nn::Extent> extents);
+
 /// Coordinates of a flat index over extents.
 class ExtentIndex {
 public:
@@ -126,7 +129,7 @@ private:
 
   void setUpContract(nn::ContractOp op, bool isFirst);
   void setUpConv(nn::ConvOp op, bool isLeft);
-  void findContiguous();
+  void findContiguous(bool isLeft);
   bool isWindowed(unsigned dim);
   bool isPointwise();
   mlir::Value stride(unsigned dim);

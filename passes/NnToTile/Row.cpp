@@ -15,6 +15,7 @@
 // memory.
 #include "dialects/Nn/KernelRoot.h"
 #include "dialects/Nn/RowShape.h"
+#include "passes/NnToTile/Combine.h"
 #include "passes/NnToTile/Families.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,46 +40,15 @@ std::optional<nn::RowShape> findRows(Value result) {
   return root ? nn::RowShape::of(root) : std::nullopt;
 }
 
-/// Moves a value of any type to the thread whose number in the warp differs in the bits of `lanes`.
-Value shuffle(nn::ElementBuilder &code, Value value, int64_t lanes) {
-  OpBuilder &builder = code.builder;
-  Type type = value.getType(), i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto move = [&](Value word) {
-    return builder
-        .create<gpu::ShuffleOp>(code.loc, word, static_cast<int32_t>(lanes), static_cast<int32_t>(warpSize),
-                                gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  };
-  if (type.isIndex())
-    return code.make<arith::IndexCastOp>(type,
-                                         shuffle(code, code.make<arith::IndexCastOp>(i64, value), lanes));
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (width == 32)
-    return move(value);
-  auto bits = builder.getIntegerType(width);
-  Value word = type == bits ? value : code.make<arith::BitcastOp>(bits, value);
-  if (width < 32) {
-    word = code.make<arith::TruncIOp>(bits, move(code.make<arith::ExtUIOp>(i32, word)));
-  } else {
-    Value half = code.number(i64, 32);
-    Value low = move(code.make<arith::TruncIOp>(i32, word));
-    Value high = move(code.make<arith::TruncIOp>(i32, code.make<arith::ShRUIOp>(word, half)));
-    word = code.make<arith::OrIOp>(code.make<arith::ShLIOp>(code.make<arith::ExtUIOp>(i64, high), half),
-                                   code.make<arith::ExtUIOp>(i64, low));
-  }
-  return type == bits ? word : code.make<arith::BitcastOp>(type, word);
-}
-
-/// Several values that are combined together.
-using Values = SmallVector<Value>;
-using Combine = function_ref<Values(ArrayRef<Value>, ArrayRef<Value>)>;
+using Values = ThreadLines::Values;
+using Combine = ThreadLines::Combine;
 
 class RowKernel {
 public:
   RowKernel(KernelWriter &writer, const nn::RowShape &shape)
       : writer(writer), code(writer.code()), shape(shape), root(shape.op), input(shape.input),
         rowsPerBlock(writer.schedule.getBlock()[0]), sharing(writer.schedule.getBlock()[1]),
-        run(writer.schedule.getThread()[0]) {}
+        run(writer.schedule.getThread()[0]), threads(writer, rowsPerBlock, sharing, shape.isAlongMemory()) {}
 
   LogicalResult write() {
     findPlace();
@@ -98,11 +68,12 @@ private:
   Operation *root;
   Value input;
   int64_t rowsPerBlock, sharing, run;
+  ThreadLines threads;
 
   /// Sizes of the dimensions off the axes, and along them.
   Values keptSizes, axisSizes;
-  Value length, row, rowExists, rowInBlock, part;
-  bool trailing = false, along = false;
+  Value length, row, rowExists;
+  bool trailing = false;
   std::optional<int64_t> staticLength;
   Values held;
   /// The root's element that is being stored.
@@ -119,13 +90,7 @@ private:
     }
     staticLength = getConstantIntValue(length);
     trailing = shape.axes.empty() || shape.axes.front() == rank - static_cast<int64_t>(shape.axes.size());
-    along = shape.isAlongMemory();
-    Value thread = writer.threadId();
-    auto quotient = [&](int64_t by) { return code.div(thread, code.index(by)); };
-    auto remainder = [&](int64_t by) { return code.rem(thread, code.index(by)); };
-    part = along ? remainder(sharing) : quotient(rowsPerBlock);
-    rowInBlock = along ? quotient(sharing) : remainder(rowsPerBlock);
-    row = code.add(code.mul(writer.blockId(), rowsPerBlock), rowInBlock);
+    row = code.add(code.mul(writer.blockId(), rowsPerBlock), threads.line());
     rowExists = code.make<arith::CmpIOp>(arith::CmpIPredicate::ult, row, rows);
     // Threads beyond the last row work on it too: all must take part in shuffles and barriers.
     row = code.make<arith::MinSIOp>(row, code.sub(rows, 1));
@@ -145,7 +110,7 @@ private:
 
   // A thread's elements come in steps of `run` neighbours.
   Value steps() { return code.div(code.add(length, sharing * run - 1), code.index(sharing * run)); }
-  Value first(Value step) { return code.add(code.mul(step, sharing * run), code.mul(part, run)); }
+  Value first(Value step) { return code.add(code.mul(step, sharing * run), code.mul(threads.part(), run)); }
   /// Whether a step's elements exist: null if they always do.
   Value exists(Value first) {
     if (staticLength && *staticLength % (sharing * run) == 0)
@@ -216,64 +181,12 @@ private:
             Values(sums));
       });
     }
-    return combineThreads(sums, combine);
-  }
-
-  Values combineThreads(Values values, Combine combine) {
-    int64_t others = sharing;
-    if (along) {
-      int64_t lanes = std::min(sharing, warpSize);
-      for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
-        Values moved =
-            llvm::map_to_vector(values, [&](Value value) { return shuffle(code, value, distance); });
-        values = combine(values, moved);
-      }
-      others = sharing / lanes;
-    }
-    return others == 1 ? values : combineGroups(values, others, combine);
-  }
-
-  /// Combines through shared memory what `groups` parts of each row have: warps, or single threads.
-  Values combineGroups(ArrayRef<Value> values, int64_t groups, Combine combine) {
-    Value group = along ? code.div(part, code.index(warpSize)) : part;
-    auto place = [&](Value group) { return code.add(code.mul(group, rowsPerBlock), rowInBlock); };
-    Values memory;
-    for (Value value : values) {
-      // Truth values and indices have no place of their own in shared memory.
-      Type type = value.getType().isIndex() ? Type(code.builder.getI64Type()) : value.getType();
-      auto buffer = tile::BufferType::get(code.builder.getContext(), type, /*shared=*/true);
-      memory.push_back(code.builder.create<tile::AllocOp>(code.loc, buffer, groups * rowsPerBlock));
-      Value stored = type == value.getType() ? value : code.make<arith::IndexCastOp>(type, value);
-      // All lanes of a warp hold the same; that they all store it does no harm, but one does.
-      Value isFirst = along ? code.make<arith::CmpIOp>(arith::CmpIPredicate::eq,
-                                                       code.rem(part, code.index(warpSize)), code.index(0))
-                            : code.number(code.builder.getI1Type(), 1);
-      code.choose(
-          isFirst, {},
-          [&]() -> Values {
-            code.builder.create<tile::StoreOp>(code.loc, stored, memory.back(), place(group));
-            return {};
-          },
-          [] { return Values(); });
-    }
-    code.builder.create<gpu::BarrierOp>(code.loc);
-    Values result;
-    for (int64_t number = 0; number < groups; ++number) {
-      Values next;
-      for (auto [buffer, value] : llvm::zip(memory, values)) {
-        Type type = cast<tile::BufferType>(buffer.getType()).getElement();
-        Value loaded = code.builder.create<tile::LoadOp>(code.loc, type, buffer, place(code.index(number)));
-        next.push_back(type == value.getType() ? loaded
-                                               : code.make<arith::IndexCastOp>(value.getType(), loaded));
-      }
-      result = number == 0 ? next : combine(result, next);
-    }
-    return result;
+    return threads.combine(sums, combine);
   }
 
   /// Stores the row's one result.
   void storeRow(Value value) {
-    Value isFirst = code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, part, code.index(0));
+    Value isFirst = code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, threads.part(), code.index(0));
     code.choose(
         code.both(isFirst, rowExists), {},
         [&]() -> Values {

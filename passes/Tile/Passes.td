@@ -8,9 +8,10 @@ def ChooseDefaultSchedule : Pass<"choose-default-schedule", "::mlir::ModuleOp"> 
   let summary = "Give every kernel a schedule it lacks";
   let description = [{
     Sets `schedule` on each kernel that has none. A schedule that the user or the tuner wrote is left alone. An op with
-    a kernel of its own decides the family; contractions and convolutions are `contract`, in the tiles that a count of
-    instructions finds best for a GPU of so many multiprocessors; everything else is `map`. Index arithmetic takes 64 bits where a static
-    tensor has 2^31 elements or more.
+    a kernel of its own decides the family. Contractions and convolutions are `contract`, in the tiles that a count of
+    instructions finds best for a GPU of so many multiprocessors, or `dot` where they have few rows or columns.
+    Reductions, softmax and normalisation are `row`, with the threads that a row of that length keeps busy. Everything
+    else is `map`. Index arithmetic takes 64 bits where a static tensor has 2^31 elements or more.
 
     ```mlir
     tile.kernel @negate nodes = ["n"] body { …

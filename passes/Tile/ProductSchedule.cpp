@@ -55,6 +55,36 @@ double costOf(const Candidate &candidate, const Sizes &sizes, int64_t multiproce
   return time + work / 2;
 }
 
+/// Products with few rows or columns: each line of the operand that has many is read once, by as many threads
+/// as fill a GPU.
+tile::ScheduleAttr chooseForLines(const nn::MatrixProduct &product, const Sizes &sizes,
+                                  int64_t multiprocessors, int64_t indexBits) {
+  bool manyColumns = sizes.rows <= sizes.columns;
+  int64_t lines = manyColumns ? sizes.columns : sizes.rows, few = std::min(sizes.rows, sizes.columns);
+  bool alongDepth = product.isAlongDepth(/*isLeft=*/!manyColumns);
+  const int64_t threads = 256, warp = 32, threadsThatFillAGpu = multiprocessors * 1024;
+  int64_t sharing = 1, mostSharing = alongDepth ? threads : threads / warp;
+  // Sixteen elements a thread keep loads in flight; where lines are few, more threads share one.
+  while (sharing < mostSharing && sizes.depth >= 32 * sharing &&
+         (sharing < (alongDepth ? warp : 1) || sizes.batches * lines * sharing < threadsThatFillAGpu))
+    sharing *= 2;
+  int64_t perBlock = std::clamp<int64_t>(llvm::PowerOf2Ceil(lines), alongDepth ? 1 : warp, threads / sharing);
+  while (perBlock * sharing < warp)
+    perBlock *= 2;
+  // Runs of a wide access where the depth keeps them together; several, as far as the depth goes.
+  int64_t run = alongDepth && sizes.depth % 4 == 0 && sizes.depth >= 4 * sharing ? 4 : 1;
+  int64_t runs = std::clamp<int64_t>(llvm::divideCeil(sizes.depth, sharing * run), 1,
+                                     few > 4    ? 4
+                                     : run == 4 ? 4
+                                                : 8);
+  // A window that is walked at once needs no loop, and its places are constants.
+  const int64_t mostAtOnce = 32;
+  if (sharing == 1 && sizes.depth <= mostAtOnce)
+    runs = llvm::divideCeil(sizes.depth, run);
+  return tile::ScheduleAttr::get(product.op->getContext(), "dot", perBlock * sharing, {perBlock, sharing},
+                                 {run, runs}, indexBits);
+}
+
 } // namespace
 
 tile::ScheduleAttr joule::chooseProductSchedule(const nn::MatrixProduct &product, int64_t multiprocessors,
@@ -63,9 +93,12 @@ tile::ScheduleAttr joule::chooseProductSchedule(const nn::MatrixProduct &product
               known(nn::MatrixProduct::staticSize(product.rows)),
               known(nn::MatrixProduct::staticSize(product.columns)),
               known(nn::MatrixProduct::staticSize(product.depth))};
-  // With hardly any lines on one side, or hardly any depth, nothing is read twice.
-  if (sizes.rows * sizes.columns < 16 || sizes.depth < 4 || std::min(sizes.rows, sizes.columns) == 1)
-    return {};
+  const int64_t mostOfFew = 8;
+  int64_t rows = nn::MatrixProduct::staticSize(product.rows),
+          columns = nn::MatrixProduct::staticSize(product.columns);
+  auto isFew = [&](int64_t size) { return !ShapedType::isDynamic(size) && size <= mostOfFew; };
+  if (isFew(rows) || isFew(columns))
+    return chooseForLines(product, sizes, multiprocessors, indexBits);
   // Wide numbers take two registers each.
   Type type = cast<RankedTensorType>(product.op->getResult(0).getType()).getElementType();
   bool isWide = type.isIntOrFloat() && type.getIntOrFloatBitWidth() == 64;

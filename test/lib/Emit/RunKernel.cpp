@@ -209,7 +209,8 @@ PtxRun launchOf(tile::KernelOp kernel, const KernelCode &code, ArrayRef<int64_t>
 
 } // namespace
 
-KernelRun runKernel(const std::string &text, const std::vector<Buffer> &inputs, const std::string &schedule) {
+KernelRun runKernel(const std::string &text, const std::vector<Buffer> &inputs, const std::string &schedule,
+                    bool count) {
   Session session;
   OwningOpRef<ModuleOp> module = session.parse(text);
   if (!module)
@@ -230,7 +231,10 @@ KernelRun runKernel(const std::string &text, const std::vector<Buffer> &inputs, 
   if (failed(code))
     return {session.error, {}};
   PtxRun run = launchOf(kernel, *code, maker.sizes, inputs, result.results);
+  run.count = count;
   result.error = test::run(run);
+  result.counts = run.counts;
+  llvm::raw_string_ostream(result.schedule) << kernel.getScheduleAttr();
   for (auto [number, buffer] : llvm::enumerate(result.results))
     llvm::copy(run.buffers[inputs.size() + number], buffer.bytes.mutableData());
   return result;

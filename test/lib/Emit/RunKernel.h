@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Reference/Kernels/Buffer.h"
+#include "test/lib/Emit/RunPtx.h"
 
 #include <string>
 #include <vector>
@@ -14,12 +15,15 @@ struct KernelRun {
   /// Empty, or what went wrong.
   std::string error;
   std::vector<Buffer> results;
+  /// What was counted, where it was asked for; and the schedule that the kernel had.
+  PtxCounts counts = {};
+  std::string schedule = "";
 };
 
 /// Compiles `func.func @main` followed by `function` as one kernel and runs it on `inputs`. `nn.symbol`s are
 /// bound by the inputs' shapes. `schedule` is a schedule attribute's text, or empty for the default.
 KernelRun runKernel(const std::string &function, const std::vector<Buffer> &inputs,
-                    const std::string &schedule = "");
+                    const std::string &schedule = "", bool count = false);
 
 /// What the reference says of it.
 KernelRun runReference(const std::string &function, const std::vector<Buffer> &inputs);

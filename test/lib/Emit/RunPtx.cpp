@@ -26,6 +26,7 @@ std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
   }
   request.dynamicShared = static_cast<uint32_t>(run.dynamicShared);
   request.memory = &memory;
+  request.count = run.count;
   const vgpu::Program &program = request.image->entry();
   if (program.kernelParameters.size() != run.parameters.size())
     return "the kernel has another number of parameters";
@@ -36,6 +37,11 @@ std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
     memcpy(request.parameters.data() + program.kernelParameters[number], &value, sizeof value);
   }
   vgpu::LaunchResult result = vgpu::launch(request);
+  const vgpu::MemoryCount &counted = result.counters.memory;
+  run.counts = {result.counters.totalThreadInstructions(), counted.globalLoadBytes + counted.globalStoreBytes,
+                counted.globalLoadSectors + counted.globalStoreSectors,
+                counted.sharedLoadBytes + counted.sharedStoreBytes,
+                counted.sharedLoadWavefronts + counted.sharedStoreWavefronts};
   if (result.fault != vgpu::FaultKind::None)
     return result.message;
   for (size_t number = 0; number < addresses.size(); ++number)

@@ -8,6 +8,12 @@
 
 namespace joule::test {
 
+/// What a launch did: instructions summed over threads, bytes and sectors of 32 bytes, and accesses to shared
+/// memory with the rounds that they took (one more for each bank conflict).
+struct PtxCounts {
+  uint64_t instructions = 0, globalBytes = 0, globalSectors = 0, sharedBytes = 0, sharedRounds = 0;
+};
+
 /// A kernel's launch: buffers in the order of its pointer parameters, sizes in that of its i64 ones.
 struct PtxRun {
   std::string ptx;
@@ -18,6 +24,9 @@ struct PtxRun {
   std::vector<int> parameters;
   std::vector<std::vector<uint8_t>> buffers;
   std::vector<int64_t> sizes;
+  /// Filled where asked for.
+  bool count = false;
+  PtxCounts counts;
 };
 
 /// Runs it; the buffers then hold what the kernel wrote. Empty, or what went wrong. Accesses outside of the

@@ -72,6 +72,25 @@ TEST(Contract, sizes) {
     EXPECT_EQ(compare(multiply(m), operands(m)), "") << m.rows << "x" << m.columns << "x" << m.depth;
 }
 
+/// Few rows or columns: lines along and across memory, shared by one thread to a block.
+TEST(Contract, fewLines) {
+  for (const char *division :
+       {"32, 1], thread = [1, 4]", "32, 8], thread = [1, 2]", "8, 32], thread = [4, 1]",
+        "1, 256], thread = [1, 1]", "4, 16], thread = [2, 3]"}) {
+    std::string block = division;
+    int64_t threads = std::stoll(block) * std::stoll(block.substr(block.find(',') + 1));
+    std::string dot =
+        "#tile.schedule<family = \"dot\", threads = " + std::to_string(threads) + ", block = [" + block + ">";
+    for (int turned = 0; turned < 4; ++turned)
+      for (Matrices m : {Matrices{1, 70, 100}, {3, 33, 7}, {70, 2, 64}, {5, 5, 300}}) {
+        m.leftTurned = turned & 1;
+        m.rightTurned = turned & 2;
+        EXPECT_EQ(compare(multiply(m), operands(m), 0, 0, dot), "")
+            << dot << m.rows << "x" << m.columns << "x" << m.depth;
+      }
+  }
+}
+
 TEST(Contract, types) {
   for (const char *type : {"f16", "bf16", "f64", "i8", "i32", "i64"})
     for (bool turned : {false, true}) {
@@ -223,6 +242,13 @@ TEST(Conv, forms) {
   expectConv({{2, 12, 8, 8}, {18, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 3});
   expectConv({{2, 12, 8, 8}, {12, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 12});
   expectConv({{2, 6, 8, 8}, {12, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 6});
+  expectConv({{1, 40, 7, 7}, {40, 1, 5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}, {1, 1}, 40});
+  expectConv({{2, 6, 20, 20}, {6, 1, 3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 2}, {1, 1}, 6, "f16"});
+  // Few filters, few places.
+  expectConv({{1, 16, 20, 20}, {3, 16, 5, 5}, {1, 1}, {2, 2}, {2, 2}, {1, 1}, {1, 1}});
+  expectConv({{1, 64, 1, 1}, {50, 64, 1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}});
+  expectConv({{1, 64, 3, 3}, {50, 64, 3, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}});
+  expectConv({{1, 6, 3, 3}, {50, 6, 3, 3}, {1, 1}, {1, 0}, {0, 1}, {1, 1}, {1, 1}});
   // Transposed, along one dimension, along three.
   expectConv({{2, 16, 5, 5}, {12, 16, 3, 3}, {1, 1}, {1, 1}, {2, 2}, {1, 1}, {2, 2}});
   expectConv({{2, 16, 50}, {12, 16, 5}, {1}, {2}, {2}, {1}, {1}});

@@ -58,3 +58,12 @@ tile.kernel @rows_of_other_threads nodes = ["n"] schedule = <family = "row", thr
   %s = nn.reduce sum %x axes = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
   nn.yield %s : tensor<8xf32>
 }
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule for a matrix product of few rows or columns but holds none}}
+tile.kernel @many_lines nodes = ["n"] schedule = <family = "dot", threads = 64, block = [2, 32], thread = [1, 1]> body {
+^bb0(%x: tensor<80x80xf32>):
+  %y = nn.contract %x, %x lhs = [0, 2] rhs = [2, 1] out = [0, 1] : (tensor<80x80xf32>, tensor<80x80xf32>) -> tensor<80x80xf32>
+  nn.yield %y : tensor<80x80xf32>
+}

@@ -58,3 +58,13 @@ tile.kernel @product nodes = ["n"] body {
       : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   nn.yield %y : tensor<512x512xf32>
 }
+
+// A vector times a matrix gets threads that share lines.
+// CHECK-LABEL: tile.kernel @vector
+// CHECK-SAME:    family = "dot"
+tile.kernel @vector nodes = ["n"] body {
+^bb0(%x: tensor<1x512xf32>, %w: tensor<512x512xf32>):
+  %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1]
+      : (tensor<1x512xf32>, tensor<512x512xf32>) -> tensor<1x512xf32>
+  nn.yield %y : tensor<1x512xf32>
+}
