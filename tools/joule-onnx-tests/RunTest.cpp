@@ -72,6 +72,7 @@ static Result<Compiled> compileModel(const std::string &model, const Device &dev
   CompileOptions options;
   options.targets = {fmt::format("sm_{}{}", device.properties().major, device.properties().minor)};
   options.threads = 1;
+  options.assemble = !device.properties().isVirtual; // which runs PTX
   std::string path = scratch + "model.joule";
   if (Result<CompileSummary> done = compile(model, path, options); !done)
     return done.error();

@@ -35,6 +35,7 @@ static Result<Artifact> openArtifact(const std::string &path, const DeviceProper
     return folder.error();
   CompileOptions options;
   options.targets = {fmt::format("sm_{}{}", device.major, device.minor)};
+  options.assemble = !device.isVirtual; // which runs PTX
   std::string artifact = *folder / "model.joule";
   if (Result<CompileSummary> done = compile(path, artifact, options); !done)
     return done.error();
