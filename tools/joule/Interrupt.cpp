@@ -1,6 +1,7 @@
 // A signal's handler may do next to nothing, so it writes a byte into a pipe that a thread reads.
 #include "tools/joule/Interrupt.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace joule::cli {
@@ -36,8 +37,13 @@ InterruptOnSignal::~InterruptOnSignal() {
 
 void InterruptOnSignal::watch() {
   char byte = 'e';
-  while (read(pipeEnds[0], &byte, 1) == 1 && byte == 'i')
+  if (read(pipeEnds[0], &byte, 1) != 1 || byte != 'i')
+    return;
+  // A run that has not begun yet is not interrupted, so this is said until somebody gives up.
+  pollfd end = {pipeEnds[0], POLLIN, 0};
+  do
     session.interrupt();
+  while (poll(&end, 1, /*milliseconds=*/10) == 0);
 }
 
 } // namespace joule::cli

@@ -13,8 +13,9 @@ codes = json.loads(explain("--json"))
 assert len(codes) > 20
 listed = explain()
 for row in codes:
+    assert f"{row['code']} {row['name']}: {row['meaning']}" in listed, listed
+for row in codes[::10]:
     assert json.loads(explain(row["code"], "--json")) == row
     text = explain(row["code"])
     for part in ("code", "name", "meaning", "cure"):
         assert row[part] in text, text
-    assert f"{row['code']} {row['name']}: {row['meaning']}" in listed, listed

@@ -1,0 +1,21 @@
+"""Ctrl-C ends the run in progress with its own error, at once."""
+# RUN: %python %S/Inputs/models.py %t
+# RUN: %python %s %t/add.onnx
+
+import signal
+import subprocess
+import sys
+import time
+
+command = ["joule", "bench", sys.argv[1], "--random", "--dim", "batch=100000", "--runs", "1000000"]
+process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+# Its runs have begun once it has asked for the signal.
+caught = 0
+while not caught >> (signal.SIGINT - 1) & 1:
+    time.sleep(0.05)
+    status = open(f"/proc/{process.pid}/status").read()
+    caught = int(status.split("SigCgt:")[1].split()[0], 16)
+time.sleep(0.5)
+process.send_signal(signal.SIGINT)
+output, errors = process.communicate(timeout=120)
+assert process.returncode == 1 and "joule: error JL0403: " in errors, (process.returncode, output, errors)
