@@ -35,7 +35,7 @@ static double aboveKnee(const DeviceEnergy &device, Hertz clock) {
   return std::clamp(share, 0.0, 1.0);
 }
 
-double DeviceEnergy::voltage(Hertz clock) const {
+Volts DeviceEnergy::voltage(Hertz clock) const {
   return lowestVoltage + (highestVoltage - lowestVoltage) * aboveKnee(*this, clock);
 }
 
@@ -53,23 +53,24 @@ const DeviceEnergy &a100() {
     DeviceEnergy d;
     d.name = "A100-SXM4-80GB";
     d.major = 8;
-    d.multiprocessors = 108;                                    // [vendor]
-    d.lowestClock = megahertz(210);                             // [vendor]
-    d.kneeClock = megahertz(1110);                              // [measured]
-    d.highestClock = d.referenceClock = megahertz(1410);        // [vendor]
-    d.lowestVoltage = 0.744, d.highestVoltage = 0.919;          // [measured]
-    d.idleLow = Watts(60.3), d.idleHigh = Watts(82.3);          // [measured]
-    d.powerCap = Watts(400);                                    // [vendor]
-    d.dramBytesPerSecond = 1.759e12;                            // [measured], of 2.039e12 [vendor]
-    d.perDramByte = picojoules(118);                            // [fit] on HBM2, within 7 %
-    d.perLaunch = microseconds(3.6);                            // [fit]
-    d.engines[int(Engine::Cores)] = {19.5e12, picojoules(5.2)}; // [vendor], [fit] at 1410 MHz, 4.9 to 5.5
+    d.multiprocessors = 108;                                         // [vendor]
+    d.lowestClock = megahertz(210);                                  // [vendor]
+    d.kneeClock = megahertz(1110);                                   // [measured]
+    d.highestClock = d.referenceClock = megahertz(1410);             // [vendor]
+    d.lowestVoltage = Volts(0.744), d.highestVoltage = Volts(0.919); // [measured]
+    d.idleLow = Watts(60.3), d.idleHigh = Watts(82.3);               // [measured]
+    d.powerCap = Watts(400);                                         // [vendor]
+    d.dramBandwidth = BytesPerSecond(1.759e12);                      // [measured], of 2.039e12 [vendor]
+    d.perDramByte = picojoulesPerByte(118);                          // [fit] on HBM2, within 7 %
+    d.perLaunch = microseconds(3.6);                                 // [fit]
+    d.engines[int(Engine::Cores)] = {FlopsPerSecond(19.5e12),
+                                     picojoulesPerFlop(5.2)}; // [vendor], [fit] at 1410 MHz, 4.9 to 5.5
     // 0.71 pJ at 900 MHz [fit, within 20 %], brought to 1410 MHz by the square of the voltages: 1.53 times.
     // Halved or doubled with the operands' width [estimate, from a ratio of 4 : 2 : 1 measured on a sibling
     // of the H100].
-    d.engines[int(Engine::MatrixFp16)] = {312e12, picojoules(1.08)};
-    d.engines[int(Engine::MatrixTf32)] = {156e12, picojoules(2.17)};
-    d.engines[int(Engine::MatrixInt8)] = {624e12, picojoules(0.54)};
+    d.engines[int(Engine::MatrixFp16)] = {FlopsPerSecond(312e12), picojoulesPerFlop(1.08)};
+    d.engines[int(Engine::MatrixTf32)] = {FlopsPerSecond(156e12), picojoulesPerFlop(2.17)};
+    d.engines[int(Engine::MatrixInt8)] = {FlopsPerSecond(624e12), picojoulesPerFlop(0.54)};
     return d;
   }();
   return device;
@@ -85,18 +86,19 @@ const DeviceEnergy &h100() {
     d.kneeClock = megahertz(1125);                       // [estimate] from where idle power begins to rise
     d.highestClock = d.referenceClock = megahertz(1980); // [vendor]
     // No voltages are published. The ratio is that of the A100, whose idle power rises alike [estimate].
-    d.lowestVoltage = 0.75, d.highestVoltage = 0.93;
+    d.lowestVoltage = Volts(0.75), d.highestVoltage = Volts(0.93);
     d.idleLow = Watts(76), d.idleHigh = Watts(120); // [measured]
     d.powerCap = Watts(700);                        // [vendor]
-    d.dramBytesPerSecond = 2.9e12;                  // [estimate] 86 % of 3.352e12 [vendor], as on the A100
-    d.perDramByte = picojoules(116);                // [fit] on the H200's HBM3e, 108 to 124
+    d.dramBandwidth = BytesPerSecond(2.9e12);       // [estimate] 86 % of 3.352e12 [vendor], as on the A100
+    d.perDramByte = picojoulesPerByte(116);         // [fit] on the H200's HBM3e, 108 to 124
     d.perLaunch = microseconds(3.6);                // [fit]
-    d.engines[int(Engine::Cores)] = {67e12, picojoules(5.4)}; // [vendor], [fit] on the H200 at 1980 MHz
+    d.engines[int(Engine::Cores)] = {FlopsPerSecond(67e12),
+                                     picojoulesPerFlop(5.4)}; // [vendor], [fit] on the H200 at 1980 MHz
     // 0.82 pJ at 1830 MHz [fit, within 20 %], brought to 1980 MHz: 1.08 times. Other widths as for the A100.
-    d.engines[int(Engine::MatrixFp16)] = {989e12, picojoules(0.885)};
-    d.engines[int(Engine::MatrixTf32)] = {495e12, picojoules(1.77)};
-    d.engines[int(Engine::MatrixFp8)] = {1979e12, picojoules(0.44)};
-    d.engines[int(Engine::MatrixInt8)] = {1979e12, picojoules(0.44)};
+    d.engines[int(Engine::MatrixFp16)] = {FlopsPerSecond(989e12), picojoulesPerFlop(0.885)};
+    d.engines[int(Engine::MatrixTf32)] = {FlopsPerSecond(495e12), picojoulesPerFlop(1.77)};
+    d.engines[int(Engine::MatrixFp8)] = {FlopsPerSecond(1979e12), picojoulesPerFlop(0.44)};
+    d.engines[int(Engine::MatrixInt8)] = {FlopsPerSecond(1979e12), picojoulesPerFlop(0.44)};
     return d;
   }();
   return device;

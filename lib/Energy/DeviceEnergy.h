@@ -19,8 +19,8 @@ Engine engineOf(ElementType matrixType);
 
 /// How fast one engine is at the highest clock, and what one operation costs there. A multiply-add is two.
 struct EngineFacts {
-  double flopsPerSecond = 0; ///< 0: the GPU has no such engine
-  Joules perFlop;            ///< at the reference clock
+  FlopsPerSecond peak;   ///< 0: the GPU has no such engine
+  JoulesPerFlop perFlop; ///< at the reference clock
 };
 
 /// Facts at a reference clock. Voltage is taken as flat up to the knee and linear from there to the highest
@@ -30,18 +30,18 @@ struct DeviceEnergy {
   int major = 0, minor = 0;
   int multiprocessors = 0;
   Hertz lowestClock, kneeClock, highestClock, referenceClock;
-  double lowestVoltage = 0, highestVoltage = 0; ///< volts, at or below the knee and at the highest clock
-  Watts idleLow, idleHigh;                      ///< at the knee or below, and at the highest clock
+  Volts lowestVoltage, highestVoltage; ///< at or below the knee and at the highest clock
+  Watts idleLow, idleHigh;             ///< at the knee or below, and at the highest clock
   Watts powerCap;
-  double dramBytesPerSecond = 0; ///< what kernels reach, not what the data sheet says
-  Joules perDramByte;            ///< the whole way: device, caches, interconnect
-  Seconds perLaunch;             ///< from one launch to the next in a stream
+  BytesPerSecond dramBandwidth; ///< what kernels reach, not what the data sheet says
+  JoulesPerByte perDramByte;    ///< the whole way: device, caches, interconnect
+  Seconds perLaunch;            ///< from one launch to the next in a stream
   EngineFacts engines[engineCount];
 
   const EngineFacts &engine(Engine which) const { return engines[static_cast<int>(which)]; }
 
-  /// Volts at a clock.
-  double voltage(Hertz clock) const;
+  /// At a clock.
+  Volts voltage(Hertz clock) const;
   /// (V / V at the reference clock)²: what a dynamic energy is multiplied by.
   double dynamicFactor(Hertz clock) const;
   /// Power at rest with the clock raised.

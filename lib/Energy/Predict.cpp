@@ -16,6 +16,13 @@ WorkCounts &WorkCounts::operator+=(const WorkCounts &other) {
   return *this;
 }
 
+Flops WorkCounts::totalFlops() const {
+  Flops sum;
+  for (Flops some : flops)
+    sum += some;
+  return sum;
+}
+
 const char *nameOf(Source source) {
   switch (source) {
   case Source::Measured:
@@ -43,7 +50,7 @@ const char *nameOf(Bound bound) {
 // Work for an engine that the GPU lacks is done by its cores.
 static const EngineFacts &engineFor(const DeviceEnergy &device, int engine) {
   const EngineFacts &facts = device.engines[engine];
-  return facts.flopsPerSecond > 0 ? facts : device.engine(Engine::Cores);
+  return facts.peak.value() > 0 ? facts : device.engine(Engine::Cores);
 }
 
 static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
@@ -51,10 +58,10 @@ static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, 
   Joules computeEnergy;
   for (int i = 0; i < engineCount; ++i) {
     const EngineFacts &facts = engineFor(device, i);
-    computeTime += Seconds(work.flops[i] / facts.flopsPerSecond) * (device.highestClock / clock);
+    computeTime += work.flops[i] / facts.peak * (device.highestClock / clock);
     computeEnergy += work.flops[i] * facts.perFlop;
   }
-  Seconds memoryTime(work.dramBytes / device.dramBytesPerSecond);
+  Seconds memoryTime = work.dramBytes / device.dramBandwidth;
   Seconds launchTime = work.launches * device.perLaunch;
 
   Prediction prediction;

@@ -7,11 +7,13 @@ namespace joule {
 
 /// Work of one kernel or of a whole run.
 struct WorkCounts {
-  double flops[engineCount] = {}; ///< by Engine; a multiply-add is two
-  double dramBytes = 0;           ///< read and written
+  Flops flops[engineCount]; ///< by Engine
+  Bytes dramBytes;          ///< read and written
   double launches = 0;
 
-  double &flopsOf(Engine engine) { return flops[static_cast<int>(engine)]; }
+  Flops &flopsOf(Engine engine) { return flops[static_cast<int>(engine)]; }
+  /// Of all engines.
+  Flops totalFlops() const;
   WorkCounts &operator+=(const WorkCounts &other);
 };
 

@@ -14,8 +14,8 @@ WorkCounts workOf(const plan::Launch &launch, const std::function<int64_t(const 
     return static_cast<double>(std::max<int64_t>(value(index), 0));
   };
   WorkCounts work;
-  work.flopsOf(engineOf(static_cast<ElementType>(cost.matrix_type()))) = amount(cost.flops());
-  work.dramBytes = amount(cost.bytes_read()) + amount(cost.bytes_written());
+  work.flopsOf(engineOf(static_cast<ElementType>(cost.matrix_type()))) = Flops(amount(cost.flops()));
+  work.dramBytes = Bytes(amount(cost.bytes_read()) + amount(cost.bytes_written()));
   work.launches = 1;
   return work;
 }

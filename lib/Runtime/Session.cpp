@@ -113,9 +113,8 @@ void Session::Impl::note(const plan::Launch &launch, const WorkCounts &work) {
   std::lock_guard lock(mutex);
   KernelProfile &profile = profiles[&launch];
   ++profile.launches;
-  profile.dramBytes += work.dramBytes;
-  for (double flops : work.flops)
-    profile.flops += flops;
+  profile.dramBytes += work.dramBytes.value();
+  profile.flops += work.totalFlops().value();
   profile.seconds += prediction.time.value();
   profile.joules += prediction.energy.value();
 }

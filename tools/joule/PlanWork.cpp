@@ -163,8 +163,8 @@ private:
     if (uncertain || !flops || !read || !written)
       return std::nullopt;
     WorkCounts counts;
-    counts.flopsOf(engineOf(static_cast<ElementType>(cost.matrix_type()))) = static_cast<double>(*flops);
-    counts.dramBytes = static_cast<double>(*read) + static_cast<double>(*written);
+    counts.flopsOf(engineOf(static_cast<ElementType>(cost.matrix_type()))) = Flops(static_cast<double>(*flops));
+    counts.dramBytes = Bytes(static_cast<double>(*read) + static_cast<double>(*written));
     counts.launches = 1;
     return counts;
   }

@@ -41,21 +41,14 @@ static bool computes(const plan::Kernel &kernel, const std::string &node) {
   return node.empty() || std::count(kernel.nodes().begin(), kernel.nodes().end(), node) != 0;
 }
 
-static double flopsOf(const WorkCounts &work) {
-  double sum = 0;
-  for (double flops : work.flops)
-    sum += flops;
-  return sum;
-}
-
 static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   Json json = {{"kernel", row.kernel->name()},
                {"nodes", std::vector<std::string>(row.kernel->nodes().begin(), row.kernel->nodes().end())},
                {"family", row.launch->cost().family()}};
   if (!row.work)
     return json;
-  json["flops"] = flopsOf(*row.work);
-  json["bytes"] = row.work->dramBytes;
+  json["flops"] = row.work->totalFlops().value();
+  json["bytes"] = row.work->dramBytes.value();
   if (!device)
     return json;
   Prediction cost = joule::predict(*row.work, *device);
@@ -83,8 +76,8 @@ static Json describe(const TargetReport &report) {
 static void printRow(const LaunchWork &row, const DeviceEnergy *device) {
   std::string flops = "?", bytes = "?", time = "?", energy = "?", bound = "?";
   if (row.work) {
-    flops = withPrefix(flopsOf(*row.work), "flop");
-    bytes = withPrefix(row.work->dramBytes, "B");
+    flops = withPrefix(row.work->totalFlops().value(), "flop");
+    bytes = withPrefix(row.work->dramBytes.value(), "B");
   }
   if (row.work && device) {
     Prediction cost = joule::predict(*row.work, *device);

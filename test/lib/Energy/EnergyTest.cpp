@@ -17,11 +17,16 @@ static_assert(std::is_same_v<decltype(Watts(1) * Seconds(1)), Joules>);
 static_assert(std::is_same_v<decltype(Joules(1) / Seconds(1)), Watts>);
 static_assert(std::is_same_v<decltype(1.0 / Seconds(1)), Hertz>);
 static_assert(std::is_same_v<decltype(Joules(1) / Joules(1)), double>);
+static_assert(std::is_same_v<decltype(Flops(1) / FlopsPerSecond(1)), Seconds>);
+static_assert(std::is_same_v<decltype(Bytes(1) / BytesPerSecond(1)), Seconds>);
+static_assert(std::is_same_v<decltype(Flops(1) * JoulesPerFlop(1)), Joules>);
+static_assert(!CanAdd<Volts, Watts>::value);
+static_assert(!CanAdd<Bytes, Flops>::value);
 
 static WorkCounts matmul(double m, double n, double k) {
   WorkCounts work;
-  work.flopsOf(Engine::MatrixFp16) = 2 * m * n * k;
-  work.dramBytes = 2 * (m * k + k * n + m * n);
+  work.flopsOf(Engine::MatrixFp16) = Flops(2 * m * n * k);
+  work.dramBytes = Bytes(2 * (m * k + k * n + m * n));
   work.launches = 1;
   return work;
 }
@@ -45,7 +50,7 @@ TEST(Predict, NoWorkCostsNothing) {
 
 TEST(Predict, CopiesAreBoundByMemory) {
   WorkCounts copy;
-  copy.dramBytes = 1.759e12;
+  copy.dramBytes = Bytes(1.759e12);
   Prediction prediction = predict(copy, a100());
   EXPECT_EQ(prediction.bound, Bound::Memory);
   EXPECT_NEAR(prediction.time.value(), 1, 1e-12);
@@ -69,7 +74,7 @@ TEST(Predict, TheCapLowersTheClock) {
 // Plain float32 arithmetic on an A100 is measured at some 150 to 190 W at the highest clock.
 TEST(Predict, PlainArithmeticDrawsWhatWasMeasured) {
   WorkCounts work;
-  work.flopsOf(Engine::Cores) = 19.5e12;
+  work.flopsOf(Engine::Cores) = Flops(19.5e12);
   Prediction prediction = predict(work, a100());
   EXPECT_NEAR(prediction.time.value(), 1, 1e-9);
   EXPECT_GT(prediction.power().value(), 150);
@@ -92,15 +97,15 @@ TEST(Predict, BelowTheKneeEnergyRises) {
 
 TEST(Predict, AnEngineThatIsMissingFallsBackToCores) {
   WorkCounts work;
-  work.flopsOf(Engine::MatrixFp8) = 19.5e12;
+  work.flopsOf(Engine::MatrixFp8) = Flops(19.5e12);
   EXPECT_NEAR(predict(work, a100()).time.value(), 1, 1e-9);
 }
 
 TEST(DeviceEnergy, VoltageIsFlatThenLinear) {
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(210)), 0.744);
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1110)), 0.744);
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1410)), 0.919);
-  EXPECT_NEAR(a100().voltage(megahertz(1260)), (0.744 + 0.919) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(210)).value(), 0.744);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1110)).value(), 0.744);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1410)).value(), 0.919);
+  EXPECT_NEAR(a100().voltage(megahertz(1260)).value(), (0.744 + 0.919) / 2, 1e-12);
   EXPECT_DOUBLE_EQ(a100().dynamicFactor(megahertz(1410)), 1);
 }
 

@@ -127,7 +127,7 @@ TEST(Estimate, SumsLaunchesAndSaysWhatIsMissing) {
     Program program(plan);
     PlanEstimate whole = estimate(program, {1000000}, a100());
     ASSERT_EQ(whole.launches.size(), 2u);
-    EXPECT_EQ(whole.work.dramBytes, 8e6);
+    EXPECT_EQ(whole.work.dramBytes.value(), 8e6);
     EXPECT_TRUE(whole.isWhole);
     EXPECT_DOUBLE_EQ(whole.total.time.value(),
                      (whole.launches[0].prediction.time + whole.launches[1].prediction.time).value());

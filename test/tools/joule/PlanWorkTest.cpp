@@ -27,7 +27,7 @@ std::vector<double> flopsOf(const plan::Plan &plan, const SymbolSizes &sizes = {
   if (!launches)
     return flops;
   for (const LaunchWork &row : *launches)
-    flops.push_back(row.work ? row.work->flops[static_cast<int>(Engine::Cores)] : -1);
+    flops.push_back(row.work ? row.work->flops[static_cast<int>(Engine::Cores)].value() : -1);
   return flops;
 }
 
@@ -45,7 +45,7 @@ TEST(PlanWork, FollowsSymbolsAndSizeArithmetic) {
   launch(plan.mutable_body(), constant(3));
   EXPECT_EQ(flopsOf(plan, {{"batch", 4}}), (std::vector<double>{40, 3}));
   auto launches = listLaunches(plan, {{"batch", 4}});
-  EXPECT_EQ(launches->at(0).work->dramBytes, 12);
+  EXPECT_EQ(launches->at(0).work->dramBytes.value(), 12);
   EXPECT_EQ(launches->at(0).kernel->name(), "k");
 }
 
