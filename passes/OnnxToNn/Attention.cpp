@@ -205,7 +205,7 @@ LogicalResult Attention::translate() {
   Sizes sizes = {query.sizes[0], query.sizes[1], query.sizes[2], key.sizes[2]};
   auto width = query.knownSize(3);
   if (!width && !node.hasAttribute("scale"))
-    return node.error() << "has a head size that only a run knows, and no scale";
+    return node.unsupported() << "has a head size that only a run knows, and no scale";
   double scale = node.real("scale", width ? 1 / std::sqrt(double(*width)) : 1), softcap = node.real("softcap", 0);
   Maths queries(node, query.sizes, query.dataType), m(node, sizes, query.dataType);
   query.value = queries.mul(query.value, queries.constant(scale));
@@ -279,7 +279,7 @@ LogicalResult translateRotaryEmbedding(Node &node) {
   }
   auto width = x.knownSize(3);
   if (!width)
-    return node.error() << "has a head size that only a run knows, which is not supported";
+    return node.unsupported() << "has a head size that only a run knows, which is not supported";
   int64_t named = node.integer("rotary_embedding_dim", 0), turned = named ? named : *width, half = turned / 2;
   if (turned < 2 || turned % 2 != 0 || turned > *width)
     return node.error() << "turns " << turned << " of " << *width << " elements";

@@ -86,7 +86,7 @@ std::optional<reference::Buffer> joule::translate::constantValue(Value value) { 
 FailureOr<SmallVector<double>> joule::translate::constantReals(Node &node, int64_t input) {
   std::optional<reference::Buffer> buffer = constantValue(node.value(input));
   if (!buffer)
-    return node.error() << "needs input " << input << " when compiling, but only a run brings it";
+    return node.unsupported() << "needs input " << input << " when compiling, but only a run brings it";
   SmallVector<double> reals;
   for (int64_t position = 0; position < buffer->count(); ++position)
     reals.push_back(buffer->number(position));

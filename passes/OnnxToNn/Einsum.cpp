@@ -96,7 +96,7 @@ LogicalResult takeDiagonal(Node &node, Operand &operand, int64_t first, int64_t 
   if (failed(node.requireEqual(operand.sizes[first], operand.sizes[second], "takes the diagonal of sizes")))
     return failure();
   if (!size)
-    return node.error() << "takes a diagonal whose size only a run knows, which is not supported";
+    return node.unsupported() << "takes a diagonal whose size only a run knows, which is not supported";
   // Both dimensions go last and become one, of which every (n + 1)-th element is on the diagonal.
   SmallVector<int64_t> permutation, labels;
   Sizes outer;

@@ -46,7 +46,7 @@ LogicalResult translateGatherNd(Node &node) {
     return failure();
   std::optional<int64_t> tuple = indices.knownSize(indices.rank() - 1);
   if (!tuple)
-    return node.error() << "has index tuples of a length that only a run knows";
+    return node.unsupported() << "has index tuples of a length that only a run knows";
   if (batch < 0 || batch >= std::min(x.rank(), indices.rank()) || batch + *tuple > x.rank())
     return node.error() << "names " << *tuple << " dimensions after " << batch << " of a tensor of rank " << x.rank();
   for (int64_t dim = 0; dim < batch; ++dim)

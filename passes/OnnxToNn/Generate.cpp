@@ -101,7 +101,7 @@ LogicalResult translateEyeLike(Node &node) {
   int dataType = int(node.integer("dtype", x.dataType));
   Type element = nnElementType(node.builder.getContext(), dataType);
   if (!element || !element.isIntOrFloat())
-    return node.error() << "of " << joule::dataTypeName(dataType) << " is not supported";
+    return node.unsupported() << "of " << joule::dataTypeName(dataType) << " is not supported";
   Value k = node.scalar(node.integer("k", 0), node.builder.getI64Type());
   Value onDiagonal = diagonal(node, x.sizes, k, arith::CmpIPredicate::eq);
   return node.yield(node.convert(onDiagonal, Bool, dataType), x.sizes, dataType);
@@ -113,7 +113,7 @@ LogicalResult translateTrilu(Node &node) {
   if (failed(node.wantRank(0, 2)))
     return failure();
   if (!x.element.isIntOrFloat())
-    return node.error() << "of " << joule::dataTypeName(x.dataType) << " is not supported";
+    return node.unsupported() << "of " << joule::dataTypeName(x.dataType) << " is not supported";
   Value k = node.scalar(0, node.builder.getI64Type());
   if (node.has(1)) {
     Tensor &shift = node.input(1);

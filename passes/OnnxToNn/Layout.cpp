@@ -436,7 +436,7 @@ LogicalResult translatePad(Node &node) {
   } else if (x.element.isIntOrFloat()) {
     fill = node.scalar(node.real("value", 0), x.element);
   } else {
-    return node.error() << "of " << joule::dataTypeName(x.dataType) << " is not supported";
+    return node.unsupported() << "of " << joule::dataTypeName(x.dataType) << " is not supported";
   }
   return node.yield(node.pad(node.value(0), fill, x.sizes, low, high, *mode), sizes, x.dataType);
 }
@@ -506,7 +506,7 @@ LogicalResult translateDropout(Node &node) {
     if (failed(training))
       return failure();
     if (training->size() != 1 || training->front() != 0)
-      return node.error() << "in training mode is not supported";
+      return node.unsupported() << "in training mode is not supported";
   }
   int maskType = node.version() < 10 ? x.dataType : int(Bool);
   SmallVector<Tensor> results = {x};

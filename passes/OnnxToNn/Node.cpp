@@ -11,6 +11,12 @@ Node::Node(Translator &translator, onnx::NodeOp op)
       builder(op.getLoc(), translator.builder) {}
 
 InFlightDiagnostic Node::error() {
+  InFlightDiagnostic diagnostic = translator.contradiction(loc);
+  diagnostic << op.getOpType() << " ";
+  return diagnostic;
+}
+
+InFlightDiagnostic Node::unsupported() {
   InFlightDiagnostic diagnostic = emitError(loc);
   diagnostic << op.getOpType() << " ";
   return diagnostic;
@@ -59,13 +65,13 @@ FailureOr<SmallVector<int64_t>> Node::constantIntegers(int64_t number) {
         constants.push_back(*value);
   if (elements && constants.size() == elements->size())
     return constants;
-  return error() << "needs input " << number << " when compiling, but only a run brings it";
+  return unsupported() << "needs input " << number << " when compiling, but only a run brings it";
 }
 
 FailureOr<SmallVector<Index>> Node::indices(int64_t number) {
   if (SmallVector<Index> *elements = translator.readElements(loc, input(number)))
     return *elements;
-  return error() << "wants few integers, as many as are known when compiling, as input " << number << " but it is "
+  return unsupported() << "wants few integers, as many as are known when compiling, as input " << number << " but it is "
                  << input(number).type();
 }
 

@@ -78,7 +78,7 @@ LogicalResult translateBatchNormalization(Node &node) {
   if (failed(node.wantFloat(0)) || failed(node.wantRank(0, 1)) || failed(wantVectors(node, 1, 4)))
     return failure();
   if (node.version() < 9 && node.integer("spatial", 1) == 0)
-    return node.error() << "keeps statistics per place, which is not supported";
+    return node.unsupported() << "keeps statistics per place, which is not supported";
   if (node.version() >= 14 && node.flag("training_mode"))
     return normalizeByBatch(node);
   Tensor &scale = node.input(1);

@@ -434,7 +434,7 @@ LogicalResult castTo(Node &node, int dataType) {
     return node.error() << "names element type " << dataType << ", which ONNX does not define";
   for (int each : {x.dataType, dataType})
     if (each == String || each == Complex64 || each == Complex128)
-      return node.error() << "between " << joule::dataTypeName(x.dataType) << " and " << joule::dataTypeName(dataType)
+      return node.unsupported() << "between " << joule::dataTypeName(x.dataType) << " and " << joule::dataTypeName(dataType)
                           << " is not supported";
   bool saturate = isSmallFloat(dataType) && node.flag("saturate", true);
   Value value = node.value(0);
@@ -475,7 +475,7 @@ LogicalResult translateBitCast(Node &node) {
   Type element = nnElementType(node.builder.getContext(), to);
   if (!element || joule::storageBits(to) == 0 || joule::storageBits(to) != joule::storageBits(x.dataType) ||
       !element.isIntOrFloat() || !x.element.isIntOrFloat() || to == Bool)
-    return node.error() << "reads " << joule::dataTypeName(x.dataType) << " as " << joule::dataTypeName(to)
+    return node.unsupported() << "reads " << joule::dataTypeName(x.dataType) << " as " << joule::dataTypeName(to)
                         << ", which is not supported";
   Value value = node.value(0);
   // A bool is a byte of 0 or 1.

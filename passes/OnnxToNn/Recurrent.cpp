@@ -54,7 +54,7 @@ private:
     onlyReverse = direction == "reverse";
     std::optional<int64_t> hidden = node.input(R).knownSize(2);
     if (!hidden || !node.input(W).knownSize(2))
-      return node.error() << "has weights of unknown size, which is not supported";
+      return node.unsupported() << "has weights of unknown size, which is not supported";
     layer.hidden = *hidden;
     if (node.input(R).knownSize(1) != layer.gates * *hidden || node.input(W).knownSize(1) != layer.gates * *hidden ||
         node.input(W).knownSize(0) != layer.directions || node.input(R).knownSize(0) != layer.directions)

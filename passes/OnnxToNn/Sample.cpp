@@ -72,7 +72,7 @@ LogicalResult keepAspectRatio(Node &node, const Tensor &x, StringRef policy, Res
   for (int64_t axis : resize.axes) {
     auto from = x.knownSize(axis), to = IndexMath::known(resize.sizes[axis]);
     if (!from || !to || *from == 0)
-      return node.error() << "keeps the aspect ratio of dynamic sizes, which is not supported";
+      return node.unsupported() << "keeps the aspect ratio of dynamic sizes, which is not supported";
     double scale = double(*to) / double(*from);
     common = !common ? scale : policy == "not_larger" ? std::min(*common, scale) : std::max(*common, scale);
   }

@@ -52,7 +52,7 @@ LogicalResult translateScatterNd(Node &node) {
     return failure();
   std::optional<int64_t> tuple = indices.knownSize(indices.rank() - 1);
   if (!tuple)
-    return node.error() << "has index tuples of unknown length, which is not supported";
+    return node.unsupported() << "has index tuples of unknown length, which is not supported";
   if (*tuple > x.rank() || updates.rank() != indices.rank() - 1 + x.rank() - *tuple)
     return node.error() << "has updates of rank " << updates.rank() << " for index tuples of " << *tuple
                         << " on an input of rank " << x.rank();

@@ -26,7 +26,8 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       recurrentRows(),
       scatterRows(),
       sampleRows(),
-      controlRows(),
+      branchRows(),
+      loopRows(),
   };
   for (ArrayRef<Row> rows : allRows)
     for (const Row &row : rows)

@@ -3,6 +3,7 @@
 
 #include "dialects/Onnx/ElementTypes.h"
 #include "lib/Reference/Evaluate/Evaluate.h"
+#include "passes/OnnxToNn/BlockWalk.h"
 #include "passes/OnnxToNn/ConstantValue.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -106,6 +107,50 @@ LogicalResult Translator::addArgument(unsigned number, SmallVectorImpl<Dictionar
   return success();
 }
 
+/// What the ways of a walk are, as the error says it that they do not meet.
+static InFlightDiagnostic dontMeet(Location loc, const Tensor &a, const Tensor &b) {
+  InFlightDiagnostic diagnostic = emitError(loc);
+  if (a.dataType != b.dataType)
+    diagnostic << "is of different element types, as a run decides, which is not supported";
+  else
+    diagnostic << "is of rank " << a.rank() << " or " << b.rank() << ", as a run decides, which is not supported";
+  return diagnostic;
+}
+
+/// Brings the ways of a walk together at the end of its block.
+static FailureOr<SmallVector<Tensor *>> meetAtEnd(Translator &translator, Location loc, Path &path) {
+  SmallVector<Path *> live;
+  path.collectLive(live);
+  for (Path *way : ArrayRef(live).drop_front())
+    for (auto [a, b] : llvm::zip(live.front()->results, way->results))
+      if (!sameKind(*a, *b))
+        return dontMeet(loc, *a, *b);
+  OpBuilder::InsertionGuard guard(translator.builder);
+  return meet(translator, path, [](Path &way) { return way.results; });
+}
+
+/// A way on which an output has another rank than the model states ends the run.
+FailureOr<SmallVector<Tensor *>> Translator::translateOutputs() {
+  FailureOr<Path> path = BlockWalk(*this, source.getBody().front()).run();
+  if (failed(path))
+    return failure();
+  SmallVector<Path *> live;
+  path->collectLive(live);
+  for (Path *way : live)
+    for (auto [number, tensor] : llvm::enumerate(way->results)) {
+      auto stated = dyn_cast<RankedTensorType>(source.getResultTypes()[number]);
+      if (!path->fork || way->contradiction || !stated || tensor->dataType == Absent || stated.getRank() == tensor->rank())
+        continue;
+      std::string name = source.getResultAttrOfType<StringAttr>(number, "onnx.name").str();
+      endInContradiction(*this, *way, source.getLoc(),
+                         llvm::formatv("output {0} is of rank {1} where the model states {2}", name, tensor->rank(),
+                                       stated.getRank()));
+    }
+  if (const auto *end = path->deadEnd())
+    return contradiction(end->first) << end->second;
+  return meetAtEnd(*this, source.getLoc(), *path);
+}
+
 LogicalResult Translator::translateFunction() {
   Block *entry = &target.getBody().emplaceBlock();
   builder.setInsertionPointToStart(entry);
@@ -113,7 +158,7 @@ LogicalResult Translator::translateFunction() {
   for (unsigned number = 0; number < source.getNumArguments(); ++number)
     if (failed(addArgument(number, argumentAttributes)))
       return failure();
-  auto outputs = translateNodes(source.getBody().front());
+  auto outputs = translateOutputs();
   if (failed(outputs))
     return failure();
   SmallVector<Value> results;
@@ -136,40 +181,35 @@ LogicalResult Translator::translateFunction() {
 
 //===- Nodes ---------------------------------------------------------------------------------------------------------
 
-void Translator::define(Value onnxValue, Tensor tensor) {
+void Translator::define(Value onnxValue, Tensor tensor) { known[onnxValue] = keep(std::move(tensor)); }
+
+Tensor *Translator::keep(Tensor tensor) {
   pool.push_back(std::move(tensor));
-  known[onnxValue] = &pool.back();
+  return &pool.back();
 }
 
-FailureOr<SmallVector<Tensor *>> Translator::translateBlock(Block &block, ArrayRef<Tensor> arguments) {
+InFlightDiagnostic Translator::contradiction(Location loc) {
+  ++contradictions;
+  return emitError(loc);
+}
+
+FailureOr<SmallVector<Tensor *>> Translator::translateBlock(Location loc, Block &block, ArrayRef<Tensor> arguments) {
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
     define(argument, tensor);
-  return translateNodes(block);
+  FailureOr<Path> path = BlockWalk(*this, block).run();
+  if (failed(path))
+    return failure();
+  return meetAtEnd(*this, loc, *path);
 }
 
-/// Goes on after a node that fails, so that one run reports all that is wrong; what depends on it is left out.
-FailureOr<SmallVector<Tensor *>> Translator::translateNodes(Block &block) {
-  bool complete = true;
-  for (Operation &op : block.without_terminator()) {
-    if (auto constant = dyn_cast<onnx::ConstantOp>(op)) {
-      define(constant, constantTensor(constant));
-    } else if (isa<onnx::AbsentOp>(op)) {
-      define(op.getResult(0), Tensor());
-    } else if (failed(translateNode(cast<onnx::NodeOp>(op)))) {
-      complete = false;
-      for (Value result : op.getResults()) {
-        Tensor tensor;
-        tensor.poisoned = true;
-        define(result, tensor);
-      }
-    }
-  }
-  if (!complete)
-    return failure();
-  SmallVector<Tensor *> returned;
-  for (Value value : block.getTerminator()->getOperands())
-    returned.push_back(&lookup(value));
-  return returned;
+LogicalResult Translator::translateOperation(Operation &op) {
+  if (auto constant = dyn_cast<onnx::ConstantOp>(op))
+    define(constant, constantTensor(constant));
+  else if (isa<onnx::AbsentOp>(op))
+    define(op.getResult(0), Tensor());
+  else
+    return translateNode(cast<onnx::NodeOp>(op));
+  return success();
 }
 
 Tensor Translator::constantTensor(onnx::ConstantOp op) {
@@ -207,23 +247,27 @@ LogicalResult Translator::translateNode(onnx::NodeOp op) {
 }
 
 LogicalResult Translator::translateWithRow(Node &node, const Row &row) {
-  Block &block = *builder.getInsertionBlock();
-  Operation *last = block.empty() ? nullptr : &block.back();
-  return failed(row.translate(node)) ? failure() : verifyOpsAfter(node, block, last);
+  auto point = builder.getInsertionPoint();
+  Operation *last = point == builder.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
+  OpBuilder::InsertionGuard guard(builder);
+  return failed(row.translate(node)) ? failure() : verifyOpsAfter(node, last);
 }
 
 /// A net under the translations: what they ought to have checked, and did not, is still said at the node.
-LogicalResult Translator::verifyOpsAfter(Node &node, Block &block, Operation *last) {
+LogicalResult Translator::verifyOpsAfter(Node &node, Operation *last) {
   std::string complaint;
   {
     ScopedDiagnosticHandler handler(builder.getContext(), [&](Diagnostic &diagnostic) {
       complaint = diagnostic.str();
       return success();
     });
+    Block &block = *node.builder.getInsertionBlock();
     auto op = last ? std::next(last->getIterator()) : block.begin();
-    while (op != block.end() && succeeded(op->getName().verifyInvariants(&*op)))
+    // A fork has no end of its branches yet.
+    auto isFork = [&](Operation &op) { return pendingFork && pendingFork->draft == &op; };
+    while (op != node.builder.getInsertionPoint() && (isFork(*op) || succeeded(op->getName().verifyInvariants(&*op))))
       ++op;
-    if (op == block.end())
+    if (op == node.builder.getInsertionPoint())
       return success();
   }
   return node.error() << "has operands that do not fit together: " << complaint;

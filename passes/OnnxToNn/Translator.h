@@ -18,6 +18,7 @@
 //   - `return node.yield(value, sizes, dataType)` for one result, `node.yield({tensor, …})` for several;
 //   - `return node.error() << "weight has 3 input channels but the input has 4"`; the operator's name comes first by
 //     itself. Check before building: no user's model may reach a verifier's failure.
+//   - `return node.unsupported() << "has …, which is not supported"` where the model is right and the translation cannot.
 //
 // What is a tensor's home
 // -----------------------
@@ -90,6 +91,7 @@ struct Tensor {
 };
 
 class Translator;
+struct Fork;
 
 /// One onnx.node while it is translated.
 class Node {
@@ -102,8 +104,11 @@ public:
   IndexMath &math;
   mlir::ImplicitLocOpBuilder builder;
 
-  /// An error at the node; its text begins with the operator's name.
+  /// The model contradicts itself at the node; the text begins with the operator's name. In a branch that a run decides
+  /// this is an error of the runs that take it.
   mlir::InFlightDiagnostic error();
+  /// The node asks for something that translations cannot do.
+  mlir::InFlightDiagnostic unsupported();
 
   // Inputs.
   int64_t numInputs() { return op.getInputs().size(); }
@@ -214,11 +219,14 @@ public:
   LogicalResult translateFunction();
   /// Translates the nodes of `block` where the builder stands; `arguments` are what its block arguments are. Gives what
   /// the block returns.
-  FailureOr<SmallVector<Tensor *>> translateBlock(mlir::Block &block, llvm::ArrayRef<Tensor> arguments);
+  FailureOr<SmallVector<Tensor *>> translateBlock(Location loc, mlir::Block &block, llvm::ArrayRef<Tensor> arguments);
+  /// Translates one operation of a block where the builder stands.
+  LogicalResult translateOperation(mlir::Operation &op);
 
   Tensor &lookup(Value onnxValue) { return *known.find(onnxValue)->second; }
   void define(Value onnxValue, Tensor tensor);
   void alias(Value onnxValue, Tensor &tensor) { known[onnxValue] = &tensor; }
+  Tensor *keep(Tensor tensor);
   Value materialize(Location loc, Tensor &tensor);
   /// A constant at the function's entry; equal ones are one.
   Value constant(Attribute value, RankedTensorType type);
@@ -231,17 +239,24 @@ public:
   /// values in it; none of them is visible any more.
   void discard(mlir::Operation *op) { discarded.push_back(op); }
 
+  /// Begins an error of a model that contradicts itself.
+  mlir::InFlightDiagnostic contradiction(Location loc);
+
   mlir::OpBuilder builder;
   IndexMath math;
+  /// How many errors were contradictions.
+  unsigned contradictions = 0;
+  /// The node just translated gives tensors of different kinds on these ways; the walk takes it from here.
+  std::unique_ptr<Fork> pendingFork;
 
 private:
   LogicalResult addArgument(unsigned number, mlir::SmallVectorImpl<mlir::DictionaryAttr> &attributes);
-  FailureOr<SmallVector<Tensor *>> translateNodes(mlir::Block &block);
+  FailureOr<SmallVector<Tensor *>> translateOutputs();
   Tensor constantTensor(onnx::ConstantOp op);
   LogicalResult translateNode(onnx::NodeOp op);
   LogicalResult translateWithRow(Node &node, const Row &row);
   void evaluateConstant(Tensor &tensor);
-  LogicalResult verifyOpsAfter(Node &node, mlir::Block &block, mlir::Operation *last);
+  LogicalResult verifyOpsAfter(Node &node, mlir::Operation *last);
   Value symbol(llvm::StringRef name);
   Value fromElements(Location loc, const Tensor &tensor);
   bool isVisible(Value value);

@@ -119,7 +119,7 @@ FailureOr<Tensor> joule::translate::convolve(Node &node, Tensor input, Tensor fi
   for (int64_t dim = 0; dim < spatial; ++dim) {
     auto known = filter.knownSize(dim + 2);
     if (!known)
-      return node.error() << "has a weight whose window only a run knows, which is not supported";
+      return node.unsupported() << "has a weight whose window only a run knows, which is not supported";
     size.push_back(*known);
   }
   if (node.hasAttribute("kernel_shape") && node.integers("kernel_shape") != size)
@@ -127,7 +127,7 @@ FailureOr<Tensor> joule::translate::convolve(Node &node, Tensor input, Tensor fi
   if (groups < 1 || (filters && *filters % groups != 0))
     return node.error() << "has " << filters.value_or(0) << " filters in " << groups << " groups";
   if (!filters || !filterChannels)
-    return node.error() << "has a weight whose channels only a run knows, which is not supported";
+    return node.unsupported() << "has a weight whose channels only a run knows, which is not supported";
   if (channels && *channels != *filterChannels * groups)
     return node.error() << "weight has " << *filterChannels * groups << " input channels but the input has "
                         << *channels;
@@ -212,7 +212,7 @@ LogicalResult translateConvTranspose(Node &node) {
   SmallVector<int64_t> size;
   for (int64_t dim = 1; dim < weight.rank(); ++dim)
     if (!weight.knownSize(dim))
-      return node.error() << "has a weight whose sizes only a run knows, which is not supported";
+      return node.unsupported() << "has a weight whose sizes only a run knows, which is not supported";
     else if (dim > 1)
       size.push_back(*weight.knownSize(dim));
   auto inChannels = weight.knownSize(0);
@@ -258,7 +258,7 @@ LogicalResult translateConvTranspose(Node &node) {
       output = math.sub(loc, math.sub(loc, full, before), math.constant(after));
     }
     if (!IndexMath::known(before))
-      return node.error() << "has paddings that only a run knows, which is not supported";
+      return node.unsupported() << "has paddings that only a run knows, which is not supported";
     if (IndexMath::known(output).value_or(0) < 0)
       return node.error() << "has an output of " << *IndexMath::known(output) << " elements";
     low.push_back(reach - 1 - *IndexMath::known(before));
@@ -308,7 +308,7 @@ LogicalResult translateMaxPool(Node &node) {
   Tensor &x = pool->x;
   bool allKnown = llvm::all_of(pool->window.low, [](Index low) { return IndexMath::known(low).has_value(); });
   if (!allKnown && node.wants(1))
-    return node.error() << "gives indices under paddings that only a run knows, which is not supported";
+    return node.unsupported() << "gives indices under paddings that only a run knows, which is not supported";
   if (!allKnown) {
     // Never the greatest.
     Value least = x.isFloat() ? node.scalar(-std::numeric_limits<double>::infinity(), x.element)

@@ -66,6 +66,11 @@ def silero(random, size):
     return {"input": random.uniform(-1, 1, (size, 576)).astype("f4"), "state": numpy.zeros((2, size, 128), "f4"), "sr": numpy.array(16000)}
 
 
+def silero_8k(random, size):
+    """In the middle of a sound: with a state."""
+    return {"input": random.uniform(-1, 1, (size, 288)).astype("f4"), "state": random.uniform(-1, 1, (2, size, 128)).astype("f4"), "sr": numpy.array(8000)}
+
+
 def romanizer_encoder(random, size):
     return {"src": random.integers(4, 30, (1, size)), "src_mask": numpy.ones((1, size), bool)}
 
@@ -97,6 +102,7 @@ MODELS = [
     Model("romanizer_encoder", "arabic-name-romanizer==0.2.0", "arabic_name_romanizer/resources/encoder.onnx", romanizer_encoder, sizes=(16, 5, 9)),
     Model("romanizer_decoder", "arabic-name-romanizer==0.2.0", "arabic_name_romanizer/resources/decoder.onnx", romanizer_decoder, sizes=(8, 3, 5)),
     Model("silero_vad", "silero-vad==6.2.3", "silero_vad/data/silero_vad.onnx", silero, sizes=(1, 2, 3)),
+    Model("silero_vad_8k", "silero-vad==6.2.3", "silero_vad/data/silero_vad.onnx", silero_8k, sizes=(1, 2, 3)),
     Model("silero_vad_ifless", "silero-vad==6.2.3", "silero_vad/data/silero_vad_op18_ifless.onnx", silero, sizes=(1, 2, 3)),
     Model("basic_pitch", "basic-pitch==0.4.0", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
           lambda random, size: {"serving_default_input_2:0": random.uniform(-1, 1, (size, 43844, 1)).astype("f4")}, sizes=(1, 2, 3)),

@@ -1,0 +1,94 @@
+// If: a branch that a run decides becomes scf.if on tensors.
+#include "passes/OnnxToNn/BlockWalk.h"
+#include "passes/OnnxToNn/Handed.h"
+#include "passes/OnnxToNn/Tables.h"
+
+using namespace mlir;
+using namespace joule;
+using namespace joule::translate;
+
+namespace {
+
+LogicalResult yieldCopies(Node &node, ArrayRef<Tensor *> tensors) {
+  SmallVector<Tensor> copies;
+  for (Tensor *tensor : tensors)
+    copies.push_back(*tensor);
+  return node.yield(copies);
+}
+
+LogicalResult checkResults(Node &node, Path &path) {
+  SmallVector<Path *> live;
+  path.collectLive(live);
+  for (Path *way : live)
+    if (int64_t(way->results.size()) != node.numResults())
+      return node.error() << "has a branch with " << way->results.size() << " results where " << node.numResults()
+                          << " are asked for";
+  return success();
+}
+
+/// The node's results are what `path` gives: on each of its ways, where these differ.
+LogicalResult yieldPath(Node &node, Path path) {
+  if (!path.fork)
+    return yieldCopies(node, path.results);
+  node.translator.pendingFork = std::move(path.fork);
+  return success();
+}
+
+/// The branches give tensors that may be one behind them.
+bool agree(Translator &translator, Path &path) {
+  SmallVector<Path *> live;
+  path.collectLive(live);
+  for (Path *way : ArrayRef(live).drop_front())
+    for (auto [a, b] : llvm::zip(live.front()->results, way->results))
+      if (!mayMeet(translator, *a, *b))
+        return false;
+  return true;
+}
+
+FailureOr<Path> translateArm(Translator &translator, Block *into, Block &graph) {
+  return attempt(translator, into, [&] { return BlockWalk(translator, graph).run(); });
+}
+
+/// Both branches are translated; where their results are of different kinds, what follows the node is translated in each.
+LogicalResult translateUndecided(Node &node, Index condition, Block &thenGraph, Block &elseGraph) {
+  Translator &translator = node.translator;
+  Path path(translator.builder.getInsertionBlock());
+  path.fork = startFork(translator, node.loc, isTrue(translator, node.loc, condition));
+  Fork &fork = *path.fork;
+  FailureOr<Path> thenPath = translateArm(translator, fork.thenPath.block, thenGraph);
+  FailureOr<Path> elsePath = translateArm(translator, fork.elsePath.block, elseGraph);
+  if (failed(thenPath) || failed(elsePath))
+    return failure();
+  fork.thenPath = std::move(*thenPath);
+  fork.elsePath = std::move(*elsePath);
+  if (const auto *end = path.deadEnd())
+    return translator.contradiction(end->first) << end->second;
+  if (failed(checkResults(node, path)))
+    return failure();
+  if (agree(translator, path))
+    path.results = meet(translator, path, [](Path &way) { return way.results; });
+  return yieldPath(node, std::move(path));
+}
+
+LogicalResult translateIf(Node &node) {
+  FailureOr<Block *> thenGraph = subgraph(node, "then_branch"), elseGraph = subgraph(node, "else_branch");
+  if (failed(thenGraph) || failed(elseGraph))
+    return failure();
+  FailureOr<Index> condition = conditionOf(node, node.input(0));
+  if (failed(condition))
+    return failure();
+  auto known = IndexMath::known(*condition);
+  if (!known)
+    return translateUndecided(node, *condition, **thenGraph, **elseGraph);
+  FailureOr<Path> path = BlockWalk(node.translator, *known ? **thenGraph : **elseGraph).run();
+  if (failed(path) || failed(checkResults(node, *path)))
+    return failure();
+  return yieldPath(node, std::move(*path));
+}
+
+} // namespace
+
+ArrayRef<Row> joule::translate::branchRows() {
+  static const Row rows[] = {{"", "If", 1, 1, 1, translateIf}};
+  return rows;
+}
