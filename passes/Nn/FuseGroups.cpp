@@ -1,8 +1,8 @@
 // Groups ops into future kernels.
 //
-// Each op of a block has a role. Heavy ops are roots; pointwise ops behind them join as epilogue. What remains is
-// visited from the last op to the first, so that an op's readers are placed before the op itself: an op whose readers
-// all sit in one group joins it, else it becomes a root. Free ops belong to nobody; every group clones the ones it reads.
+// Each op of a block has a role. Heavy ops are roots; pointwise ops behind them join as epilogue, diamonds too. What
+// remains is visited from the last op to the first, so that an op's readers are placed before the op itself: an op whose
+// readers all sit in one group joins it, else it becomes a root. Free ops belong to nobody; every group clones the ones it reads.
 #include "passes/Nn/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,32 +138,52 @@ private:
     groupOf[op] = group;
   }
 
-  /// The op that alone reads `value`, if that can be an epilogue of the group that makes it.
-  Operation *epilogueAfter(Value value) {
-    Operation *user = nullptr;
-    for (Operation *reader : value.getUsers()) {
-      if (user && reader != user)
-        return nullptr;
-      user = reader;
+  /// Whether `op` can stand in the epilogue of a group of this block.
+  bool fitsEpilogue(Operation *op) {
+    if (op->getBlock() != &block || groupOf.count(op) || op->getNumResults() != 1)
+      return false;
+    return isa<nn::CastOp>(op) || (nn::isPointwise(op) && isTensor(op->getResult(0)));
+  }
+
+  /// The fewest ops behind `op`, in program order, that can be its epilogue and of which only the last one's result is
+  /// read elsewhere: a single reader, or a diamond such as x · sigmoid(x). Nothing where there is none of `room` ops.
+  SmallVector<Operation *> epilogueBehind(Operation *op, size_t room) {
+    llvm::SmallSetVector<Operation *, 8> inside;
+    inside.insert(op);
+    while (inside.size() <= room) {
+      Operation *next = nullptr;
+      for (Operation *member : inside)
+        for (Operation *reader : member->getUsers()) {
+          if (inside.contains(reader))
+            continue;
+          if (!fitsEpilogue(reader))
+            return {};
+          if (!next || reader->isBeforeInBlock(next))
+            next = reader;
+        }
+      if (!next)
+        return {};
+      inside.insert(next);
+      bool closed = llvm::all_of(inside, [&](Operation *member) {
+        return member == next || llvm::all_of(member->getUsers(), [&](Operation *user) { return inside.contains(user); });
+      });
+      if (closed)
+        return SmallVector<Operation *>(std::next(inside.begin()), inside.end());
     }
-    if (!user || user->getBlock() != &block || groupOf.count(user) || user->getNumResults() != 1)
-      return nullptr;
-    bool pointwise = nn::isPointwise(user) && isTensor(user->getResult(0));
-    if (!pointwise && !isa<nn::CastOp>(user))
-      return nullptr;
-    return user;
+    return {};
   }
 
   void startHeavyGroup(Operation *root) {
     int group = newGroup(root);
     groupEndingAt.erase(root);
     Operation *last = root;
-    while (groups[group].ops.size() < maxGroupOps) {
-      Operation *next = epilogueAfter(last->getResult(0));
-      if (!next)
+    while (true) {
+      SmallVector<Operation *> epilogue = epilogueBehind(last, maxGroupOps - groups[group].ops.size());
+      if (epilogue.empty())
         break;
-      join(group, next);
-      last = next;
+      for (Operation *op : epilogue)
+        join(group, op);
+      last = epilogue.back();
     }
     groups[group].last = last;
     groupEndingAt[last] = group;

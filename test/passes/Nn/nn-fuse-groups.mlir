@@ -17,7 +17,23 @@ func.func @epilogue(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %b: tensor<4xf32
   return %s : tensor<8x4xf32>
 }
 
-// What is read twice goes through memory; a costly op is not repeated for each copy of its result.
+// A product that is read twice on the way to one value stays in the kernel.
+// CHECK-LABEL: func @diamond
+// CHECK:         nn.fused
+// CHECK:           nn.contract
+// CHECK-NEXT:      math.exp
+// CHECK-NEXT:      arith.addf
+// CHECK-NEXT:      nn.yield
+// CHECK-NOT:     nn.fused
+func.func @diamond(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1]
+      : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %e = math.exp %y : tensor<8x4xf32>
+  %s = arith.addf %y, %e : tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// One that is wanted itself goes through memory.
 // CHECK-LABEL: func @read_twice
 // CHECK:         nn.fused
 // CHECK:           nn.contract
@@ -25,12 +41,12 @@ func.func @epilogue(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %b: tensor<4xf32
 // CHECK:         nn.fused
 // CHECK:           math.exp
 // CHECK:           arith.addf
-func.func @read_twice(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+func.func @read_twice(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   %y = nn.contract %x, %w lhs = [0, 2] rhs = [2, 1] out = [0, 1]
       : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
   %e = math.exp %y : tensor<8x4xf32>
   %s = arith.addf %y, %e : tensor<8x4xf32>
-  return %s : tensor<8x4xf32>
+  return %y, %s : tensor<8x4xf32>, tensor<8x4xf32>
 }
 
 // A contraction reads each operand element many times, so no arithmetic stands before it; a transpose may.
