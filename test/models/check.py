@@ -47,6 +47,7 @@ def difference(found, wanted, model):
 
 
 def run_once(model, path, artifact, size, folder):
+    """Runs an artifact on inputs of one size; gives how far its outputs are from the oracle's at most, launches, and seconds."""
     inputs = model.inputs(numpy.random.default_rng(size), size)
     numpy.savez(folder / "in.npz", **inputs)
     start = time.monotonic()
@@ -58,8 +59,7 @@ def run_once(model, path, artifact, size, folder):
         if problem:
             raise RuntimeError(f"the output {output['name']} {problem}")
         largest = max(largest, apart)
-    counters = report["counters"]
-    return f"at most {largest:.2g} apart, {counters['launches']} launches, {seconds:.1f} s"
+    return largest, report["counters"]["launches"], seconds
 
 
 def check(model, build):
@@ -75,7 +75,8 @@ def check(model, build):
             return 1
         for size in model.sizes:
             try:
-                print(f"{model.name} size {size}: passed {run_once(model, path, folder / 'model.joule', size, folder)}", flush=True)
+                apart, launches, seconds = run_once(model, path, folder / "model.joule", size, folder)
+                print(f"{model.name} size {size}: passed at most {apart:.2g} apart, {launches} launches, {seconds:.1f} s", flush=True)
             except RuntimeError as error:
                 print(f"{model.name} size {size}: failed {error}", flush=True)
                 failures += 1
@@ -90,4 +91,5 @@ def main():
     sys.exit(1 if failures or not chosen else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
