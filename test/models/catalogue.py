@@ -119,5 +119,5 @@ MODELS = [
     Model("smart_turn", "pipecat-ai==1.14.0", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
           lambda random, size: {"input_features": random.uniform(-1, 1, (size, 80, 800)).astype("f4")}, sizes=(1, 2), atol=5e-3),
     Model("funcnet_pair", "atspm-detector==1.1.0", "atspm_detector/weights/funcnet/x100_w32full_pair.onnx",
-          lambda random, size: {"x": random.uniform(-1, 1, (2, 15, size)).astype("f4")}, sizes=(7, 2, 64)),
+          lambda random, size: {"x": random.uniform(-1, 1, (2, 15, size)).astype("f4")}, sizes=(7, 4, 64)),
 ]
