@@ -10,6 +10,7 @@
 
 namespace joule::translate {
 
+/// Tensors on their way across, with their sizes.
 class Handed {
 public:
   Handed(Translator &translator, Location loc) : translator(translator), loc(loc) {}

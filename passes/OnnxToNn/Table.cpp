@@ -28,6 +28,7 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       sampleRows(),
       branchRows(),
       loopRows(),
+      scanRows(),
   };
   for (ArrayRef<Row> rows : allRows)
     for (const Row &row : rows)

@@ -20,6 +20,7 @@ llvm::ArrayRef<Row> lossRows();
 llvm::ArrayRef<Row> sampleRows();
 llvm::ArrayRef<Row> branchRows();
 llvm::ArrayRef<Row> loopRows();
+llvm::ArrayRef<Row> scanRows();
 llvm::ArrayRef<Row> quantizeRows();
 llvm::ArrayRef<Row> recurrentRows();
 llvm::ArrayRef<Row> scatterRows();
