@@ -21,7 +21,8 @@ function(joule_mlir_options target)
   target_compile_definitions(${target} PRIVATE ${LLVM_DEFINITIONS})
 endfunction()
 
-# joule_mlir_library(NAME SOURCES... [LINK libs...] [DEPENDS tablegen-targets...])
+# joule_mlir_library(NAME SOURCES... [LINK libs...] [DEPENDS tablegen-targets...]). MLIR and LLVM are no part of LINK:
+# who links the library decides whether they are shared or not.
 function(joule_mlir_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -92,18 +93,19 @@ function(joule_tablegen target td)
   add_public_tablegen_target(${target})
 endfunction()
 
-# joule_proto(LIBRARY ROOT FILE): a library of the classes that protoc makes of ROOT/FILE.
+# joule_proto(LIBRARY ROOT FILE): a library of the classes that protoc makes of ROOT/FILE. Lite ones, since others
+# register themselves by name in a process, where two libraries of ours may hold a copy each.
 function(joule_proto library root file)
   string(REGEX REPLACE "\\.proto$" "" stem ${file})
   set(out ${CMAKE_BINARY_DIR}/${stem}.pb)
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${out}.cc ${out}.h
-    COMMAND protobuf::protoc --proto_path=${root} --cpp_out=${CMAKE_BINARY_DIR} ${root}/${file}
+    COMMAND protobuf::protoc --proto_path=${root} --cpp_out=lite:${CMAKE_BINARY_DIR} ${root}/${file}
     DEPENDS ${root}/${file} VERBATIM)
   add_library(${library} STATIC ${out}.cc ${out}.h)
   target_include_directories(${library} SYSTEM PUBLIC ${CMAKE_BINARY_DIR})
-  target_link_libraries(${library} PUBLIC protobuf::libprotobuf)
+  target_link_libraries(${library} PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
 file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp.in "// Holds the precompiled header and nothing else.\n")

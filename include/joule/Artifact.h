@@ -2,6 +2,7 @@
 #pragma once
 
 #include "joule/Error.h"
+#include "joule/Export.h"
 #include "joule/Tensor.h"
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace joule {
 
 /// An open model.joule. Cheap to copy: copies share one mapping of the file. Safe to use from several
 /// threads.
-class Artifact {
+class JOULE_API Artifact {
 public:
   /// Opens and checks the file's structure, its manifest and its plans; the weights are mapped, not read.
   /// Errors: FileUnreadable, ArtifactDamaged, ArtifactTooNew, EntryMissing.
@@ -38,7 +39,7 @@ public:
   /// ArtifactDamaged.
   Result<void> verify() const;
 
-  class Impl; ///< Joule's own side
+  class JOULE_HIDDEN Impl; ///< Joule's own side
   const std::shared_ptr<const Impl> &impl() const { return shared; }
 
 private:

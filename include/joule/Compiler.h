@@ -1,7 +1,9 @@
 /// From an ONNX model to an artifact.
 #pragma once
 
+#include "joule/Artifact.h"
 #include "joule/Error.h"
+#include "joule/Export.h"
 
 #include <cstdint>
 #include <string>
@@ -36,8 +38,16 @@ struct CompileSummary {
 
 /// Compiles the model at `model` and writes the artifact to `artifact`, in place of a regular file or nothing. Nothing
 /// is left behind on an error. Errors: the 05xx and 06xx codes, FileUnreadable, FileUnwritable.
-Result<CompileSummary> compile(const std::string &model, const std::string &artifact,
-                               const CompileOptions &options = {});
+JOULE_API Result<CompileSummary> compile(const std::string &model, const std::string &artifact,
+                                         const CompileOptions &options = {});
+
+/// Compiles a model and opens the artifact, which has no name in the file system: for programs that compile what they
+/// run. Errors: those of compile() and Artifact::open().
+///
+///   joule::Device device = *joule::Device::open("virtual");
+///   auto artifact = joule::compileInMemory("model.onnx", {{device.properties().architecture()}});
+///   auto session = joule::Session::create(*artifact, device);
+JOULE_API Result<Artifact> compileInMemory(const std::string &model, const CompileOptions &options = {});
 
 /// An ONNX node that cannot be compiled, and why.
 struct UnsupportedNode {
@@ -46,6 +56,6 @@ struct UnsupportedNode {
 };
 
 /// Lists every node of the model that cannot be compiled; empty where all can. Error: the model cannot be read.
-Result<std::vector<UnsupportedNode>> check(const std::string &model);
+JOULE_API Result<std::vector<UnsupportedNode>> check(const std::string &model);
 
 } // namespace joule

@@ -4,6 +4,7 @@
 #include "joule/Artifact.h"
 #include "joule/Device.h"
 #include "joule/Error.h"
+#include "joule/Export.h"
 #include "joule/Tensor.h"
 
 #include <functional>
@@ -35,6 +36,31 @@ struct SessionOptions {
   std::function<void(const LaunchDump &)> afterLaunch;
 };
 
+struct RunOptions {
+  /// A CUstream (or cudaStream_t) of the device: the run's work is done after what was put there before it, and before
+  /// what is put there later. CUDA's default streams are 1 and 2 here. Null: a stream of the session's own, which waits
+  /// for no other, so that inputs in device memory must be there already.
+  void *stream = nullptr;
+};
+
+/// A run that has begun: a device may still be at work on it. Movable; the last owner's end waits for the run.
+class JOULE_API PendingRun {
+public:
+  PendingRun(PendingRun &&) noexcept;
+  PendingRun &operator=(PendingRun &&) noexcept;
+  ~PendingRun();
+
+  /// Waits for all work in the run's stream. Then the outputs are there, whose shapes it gives. A second call gives the
+  /// same. Errors: KernelFailed, DriverFailed, TimeLimit, Interrupted.
+  Result<std::map<std::string, std::vector<int64_t>>> wait();
+
+  class JOULE_HIDDEN Impl; ///< Joule's own side
+  explicit PendingRun(std::unique_ptr<Impl> impl);
+
+private:
+  std::unique_ptr<Impl> impl;
+};
+
 /// What the launches of one kernel for the same nodes add up to. Times and energies are modelled from the
 /// work that the compiler states, never measured.
 struct KernelProfile {
@@ -61,7 +87,7 @@ struct Counters {
 
 /// Cheap to copy: copies are one session. Safe to use from several threads; runs at the same time do not wait
 /// for each other but take memory each. Sessions of one artifact on one device share its weights and kernels.
-class Session {
+class JOULE_API Session {
 public:
   /// Loads the kernels and copies the weights to the device.
   /// Errors: TargetMissing, PlanInvalid, EntryMissing, ArtifactDamaged, KernelUnloadable, DeviceMemoryFull,
@@ -78,12 +104,32 @@ public:
 
   /// Runs once and waits for the results. Every input must be given, in host or device memory.
   /// Errors: those of the 03xx and 04xx codes, DeviceMemoryFull, DriverFailed.
-  Result<std::map<std::string, Tensor>> run(const std::map<std::string, TensorView> &inputs);
+  ///
+  ///   std::vector<float> x(6);
+  ///   auto outputs = session.run({{"x", {ElementType::Float32, {2, 3}, x.data(), x.size() * sizeof(float)}}});
+  ///   if (!outputs)
+  ///     return report(outputs.error());
+  ///   const Tensor &y = outputs->at("y");
+  Result<std::map<std::string, Tensor>> run(const std::map<std::string, TensorView> &inputs,
+                                            const RunOptions &options = {});
 
   /// The same, into the caller's memory, on the host or the device. Outputs that are not named are not
-  /// copied. Gives the shape of every output that is.
+  /// copied. Gives the shape of every output of the model.
+  ///
+  ///   auto shapes = session.run({{"x", x.view(type, {2, 3})}}, {{"y", y.buffer()}}); // x and y: DeviceMemory
   Result<std::map<std::string, std::vector<int64_t>>> run(const std::map<std::string, TensorView> &inputs,
-                                                          const std::map<std::string, TensorBuffer> &outputs);
+                                                          const std::map<std::string, TensorBuffer> &outputs,
+                                                          const RunOptions &options = {});
+
+  /// The same, but returns once the work is in the device's hands, which is at the end where the host takes part: it
+  /// reads sizes or computes sizes from data. The memory of inputs and outputs must stay until PendingRun::wait.
+  /// The virtual GPU works in the caller's thread, so there it is run().
+  ///
+  ///   auto pending = session.start({{"x", x.view(type, {2, 3})}}, {{"y", y.buffer()}}, {stream.handle()});
+  ///   … // the host is free
+  ///   auto shapes = pending->wait();
+  Result<PendingRun> start(const std::map<std::string, TensorView> &inputs,
+                           const std::map<std::string, TensorBuffer> &outputs, const RunOptions &options = {});
 
   /// Runs that take longer than this many seconds end with TimeLimit; 0: no limit. Applies to runs begun
   /// later.
@@ -97,7 +143,7 @@ public:
   /// Totals since the session was made, in the plan's order; empty unless SessionOptions::profile was set.
   std::vector<KernelProfile> profile() const;
 
-  class Impl; ///< Joule's own side
+  class JOULE_HIDDEN Impl; ///< Joule's own side
   const std::shared_ptr<Impl> &impl() const { return shared; }
   explicit Session(std::shared_ptr<Impl> shared) : shared(std::move(shared)) {}
 

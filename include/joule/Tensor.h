@@ -1,6 +1,8 @@
 /// Tensors as the API takes and gives them: an element type, a shape, and dense row-major bytes.
 #pragma once
 
+#include "joule/Export.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,17 +42,17 @@ enum class ElementType : int32_t {
 };
 
 /// Bits of one element: a bool takes 8, an int4 takes 4; 0 for strings and unknown types.
-unsigned bitsOf(ElementType type);
+JOULE_API unsigned bitsOf(ElementType type);
 
 /// "float32", "int64", …; "undefined" for unknown types.
-const char *nameOf(ElementType type);
+JOULE_API const char *nameOf(ElementType type);
 
 /// Bytes of a dense tensor; small elements are packed without gaps and the last byte is filled up.
 /// -1 where a size is negative, the type has no fixed size, or the product does not fit 63 bits.
-int64_t bytesOf(ElementType type, const std::vector<int64_t> &shape);
+JOULE_API int64_t bytesOf(ElementType type, const std::vector<int64_t> &shape);
 
 /// "[2, 3]"; "[]" for a scalar.
-std::string toString(const std::vector<int64_t> &shape);
+JOULE_API std::string toString(const std::vector<int64_t> &shape);
 
 /// Where memory is.
 enum class Memory { Host, Device };
@@ -94,6 +96,6 @@ struct TensorSpec {
 };
 
 /// "[batch, 4]"; an unknown size prints as "?".
-std::string toString(const std::vector<Dimension> &shape);
+JOULE_API std::string toString(const std::vector<Dimension> &shape);
 
 } // namespace joule

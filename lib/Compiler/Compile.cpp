@@ -26,6 +26,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -35,6 +36,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <mutex>
 
@@ -335,6 +337,20 @@ private:
 Result<CompileSummary> joule::compile(const std::string &model, const std::string &artifact,
                                       const CompileOptions &options) {
   return Compilation(model, options).run(artifact);
+}
+
+Result<Artifact> joule::compileInMemory(const std::string &model, const CompileOptions &options) {
+  SmallString<128> folder;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
+  llvm::sys::path::append(folder, "joule-XXXXXX");
+  // A folder that only this user can read; neither it nor the file keeps its name, and the mapping needs none.
+  if (!mkdtemp(folder.data()))
+    return Error{ErrorCode::FileUnwritable, "cannot make a folder for temporary files: " + llvm::sys::StrError(), ""};
+  std::string path = (folder + "/model.joule").str();
+  Result<CompileSummary> done = compile(model, path, options);
+  Result<Artifact> artifact = done ? Artifact::open(path) : Result<Artifact>(done.error());
+  llvm::sys::fs::remove_directories(folder);
+  return artifact;
 }
 
 Result<std::vector<UnsupportedNode>> joule::check(const std::string &model) {

@@ -107,6 +107,8 @@ Result<Device> Device::open(const std::string &name) {
   return Device(*impl);
 }
 
+std::string DeviceProperties::architecture() const { return fmt::format("sm_{}{}", major, minor); }
+
 const std::string &Device::name() const { return shared->name; }
 const DeviceProperties &Device::properties() const { return shared->properties; }
 

@@ -17,7 +17,8 @@ constexpr unsigned greatestGrid[] = {0x7fffffff, 0xffff, 0xffff};
 Executor::Executor(const Program &program, const LoadedModel &model, const HostKernels &hostKernels,
                    RunContext &context, RunControl control)
     : program(program), plan(program.plan()), model(model), hostKernels(hostKernels), context(context),
-      driver(*context.driver), control(std::move(control)), indices(plan.index_registers()),
+      driver(*context.driver), control(std::move(control)),
+      stream(this->control.stream ? this->control.stream : context.stream), indices(plan.index_registers()),
       buffers(plan.buffer_registers()) {}
 
 Result<void> Executor::run(const Binding &binding, const MemoryPlan &memory) {
@@ -57,7 +58,7 @@ Result<void> Executor::bindInput(int input, const TensorView &view, const Memory
   if (bytes == 0)
     return {};
   if (view.memory == Memory::Device)
-    return require(driver.cuMemcpyDtoDAsync_v2(buffer.address, given, bytes, context.stream),
+    return require(driver.cuMemcpyDtoDAsync_v2(buffer.address, given, bytes, stream),
                    "copy an input");
   return toDevice(buffer.address, view.data, bytes);
 }
@@ -203,14 +204,14 @@ Result<void> Executor::require(CUresult code, const char *what) const {
 
 Result<void> Executor::toDevice(CUdeviceptr to, const void *from, uint64_t bytes) {
   bytesCopied += bytes;
-  return require(driver.cuMemcpyHtoDAsync_v2(to, from, bytes, context.stream), "copy to the device");
+  return require(driver.cuMemcpyHtoDAsync_v2(to, from, bytes, stream), "copy to the device");
 }
 
 Result<void> Executor::toHost(void *to, CUdeviceptr from, uint64_t bytes) {
   if (bytes == 0)
     return {};
   bytesCopied += bytes;
-  return require(driver.cuMemcpyDtoHAsync_v2(to, from, bytes, context.stream), "copy from the device");
+  return require(driver.cuMemcpyDtoHAsync_v2(to, from, bytes, stream), "copy from the device");
 }
 
 Result<void> Executor::launch(const plan::Launch &launch) {
@@ -274,7 +275,7 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
   if (control.onLaunch)
     control.onLaunch(launch, workOf(launch, [this](const plan::Index &index) { return value(index); }));
   return require(driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], launch.block(0),
-                                       launch.block(1), launch.block(2), sharedBytes, context.stream,
+                                       launch.block(1), launch.block(2), sharedBytes, stream,
                                        arguments, nullptr),
                  "launch a kernel");
 }
@@ -307,7 +308,7 @@ Result<void> Executor::copy(const plan::Copy &copy) {
     return from.error();
   if (bytes == 0)
     return {};
-  return require(driver.cuMemcpyDtoDAsync_v2(*to, *from, static_cast<size_t>(bytes), context.stream),
+  return require(driver.cuMemcpyDtoDAsync_v2(*to, *from, static_cast<size_t>(bytes), stream),
                  "copy on the device");
 }
 
@@ -319,7 +320,7 @@ Result<void> Executor::fill(const plan::Fill &fill) {
   if (bytes == 0)
     return {};
   auto byte = static_cast<unsigned char>(fill.value());
-  return require(driver.cuMemsetD8Async(*at, byte, static_cast<size_t>(bytes), context.stream),
+  return require(driver.cuMemsetD8Async(*at, byte, static_cast<size_t>(bytes), stream),
                  "fill on the device");
 }
 
@@ -471,13 +472,15 @@ Result<void> Executor::copyOutput(int output, const TensorBuffer &to) {
   if (to.memory == Memory::Host)
     return toHost(to.data, from, bytes);
   auto address = reinterpret_cast<CUdeviceptr>(to.data);
-  return require(driver.cuMemcpyDtoDAsync_v2(address, from, bytes, context.stream), "copy an output");
+  return require(driver.cuMemcpyDtoDAsync_v2(address, from, bytes, stream), "copy an output");
 }
 
 Result<void> Executor::finish() {
-  Result<void> done = require(driver.cuStreamSynchronize(context.stream), "wait for the device");
+  Result<void> done = require(driver.cuStreamSynchronize(stream), "wait for the device");
   staged.clear();
   return done;
 }
+
+void Executor::releaseBuffers() { buffers.clear(); }
 
 } // namespace joule

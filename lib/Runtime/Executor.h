@@ -15,8 +15,9 @@
 
 namespace joule {
 
-/// When to stop, and what to call on the way.
+/// Where to run, when to stop, and what to call on the way.
 struct RunControl {
+  CUstream stream = nullptr; ///< null: the context's
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool> *interrupted = nullptr;      ///< null: never
   std::function<void(const LaunchDump &)> afterLaunch; ///< null: never
@@ -42,6 +43,9 @@ public:
 
   /// Waits for the device.
   Result<void> finish();
+
+  /// Gives the pool its blocks back; nothing may follow.
+  void releaseBuffers();
 
   /// Work of this run.
   uint64_t launches = 0;
@@ -91,6 +95,7 @@ private:
   RunContext &context;
   const Driver &driver;
   RunControl control;
+  CUstream stream;
 
   std::vector<int64_t> indices;
   std::vector<Buffer> buffers;

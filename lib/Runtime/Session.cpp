@@ -1,4 +1,4 @@
-// The public Session: chooses a target, loads it, and lends contexts to runs.
+// The public Session: chooses a target, loads it, lends contexts to runs and adds up what they did.
 #include "lib/Runtime/SessionState.h"
 
 #include "lib/Runtime/PlanChecker.h"
@@ -93,15 +93,16 @@ std::shared_ptr<const MemoryPlan> Session::Impl::memoryPlan(const std::vector<in
   return known;
 }
 
-RunControl Session::Impl::control(const std::atomic<bool> &interrupted) {
+RunControl Session::Impl::control(const RunOptions &options, const std::atomic<bool> &interrupted) {
   RunControl control;
+  control.stream = static_cast<CUstream>(options.stream);
   if (double seconds = timeLimit; seconds > 0)
     control.deadline =
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                std::chrono::duration<double>(seconds));
   control.interrupted = &interrupted;
-  control.afterLaunch = options.afterLaunch;
-  if (options.profile)
+  control.afterLaunch = this->options.afterLaunch;
+  if (this->options.profile)
     control.onLaunch = [this](const plan::Launch &launch, const WorkCounts &work) { note(launch, work); };
   return control;
 }
@@ -125,76 +126,19 @@ void Session::Impl::interrupt() {
     *interrupted = true;
 }
 
-// Lets the virtual GPU stop a kernel in its middle, which no real one can.
-namespace {
-class KernelLimit {
-public:
-  KernelLimit(const Driver &driver, const RunControl &control) {
-    if (!driver.virtualFunction)
-      return;
-    set = reinterpret_cast<JouleVgpuLimitThread>(driver.virtualFunction("jouleVgpuLimitThread"));
-    if (!set)
-      return;
-    double seconds = 0;
-    if (control.deadline) {
-      std::chrono::duration<double> left = *control.deadline - std::chrono::steady_clock::now();
-      seconds = std::max(left.count(), 1e-6);
-    }
-    set(seconds, control.interrupted);
-  }
-  KernelLimit(const KernelLimit &) = delete;
-  ~KernelLimit() {
-    if (set)
-      set(0, nullptr);
-  }
+void Session::Impl::begin(std::atomic<bool> &interrupted) {
+  std::lock_guard lock(mutex);
+  running.insert(&interrupted);
+}
 
-private:
-  JouleVgpuLimitThread set = nullptr;
-};
-} // namespace
-
-Result<void> Session::Impl::run(const std::map<std::string, TensorView> &tensors,
-                                const TakeOutputs &takeOutputs) {
-  Result<Binding> binding = bindInputs(plan(), inputs, tensors);
-  if (!binding)
-    return binding.error();
-  std::shared_ptr<const MemoryPlan> memory = memoryPlan(binding->symbols);
-  ContextScope scope(*device.impl()->driver, device.impl()->context);
-  Result<std::unique_ptr<RunContext>> context = takeContext();
-  if (!context)
-    return context.error();
-  uint64_t allocationsBefore = (*context)->driverAllocations();
-
-  std::atomic<bool> interrupted{false};
-  {
-    std::lock_guard lock(mutex);
-    running.insert(&interrupted);
-  }
-  Result<void> done;
-  uint64_t launches, bytesCopied;
-  {
-    RunControl limits = control(interrupted);
-    KernelLimit kernelLimit(*device.impl()->driver, limits);
-    Executor executor(program, *model, hostKernels, **context, limits);
-    done = executor.run(*binding, *memory);
-    if (done)
-      done = takeOutputs(executor);
-    // Also after an error: the caller's memory must not be read or written once this returns.
-    Result<void> finished = executor.finish();
-    if (done)
-      done = finished;
-    launches = executor.launches;
-    bytesCopied = executor.bytesCopied;
-  }
-
+void Session::Impl::end(std::atomic<bool> &interrupted, const Counters &run, std::unique_ptr<RunContext> context) {
   std::lock_guard lock(mutex);
   running.erase(&interrupted);
   ++totals.runs;
-  totals.launches += launches;
-  totals.bytesCopied += bytesCopied;
-  totals.deviceAllocations += (*context)->driverAllocations() - allocationsBefore;
-  idle.push_back(std::move(*context));
-  return done;
+  totals.launches += run.launches;
+  totals.bytesCopied += run.bytesCopied;
+  totals.deviceAllocations += run.deviceAllocations;
+  idle.push_back(std::move(context));
 }
 
 Counters Session::Impl::counters() const {
@@ -253,52 +197,5 @@ void Session::setTimeLimit(double seconds) { shared->timeLimit = seconds; }
 void Session::interrupt() { shared->interrupt(); }
 Counters Session::counters() const { return shared->counters(); }
 std::vector<KernelProfile> Session::profile() const { return shared->profile(); }
-
-Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, TensorView> &inputs) {
-  std::map<std::string, Tensor> results;
-  auto takeAll = [&](Executor &executor) -> Result<void> {
-    for (size_t i = 0; i < shared->outputs.size(); ++i) {
-      const TensorSpec &spec = shared->outputs[i];
-      Result<std::vector<int64_t>> shape = executor.outputShape(static_cast<int>(i));
-      if (!shape)
-        return shape.error();
-      Tensor &tensor = results[spec.name];
-      tensor = {spec.type, *shape, std::vector<uint8_t>(static_cast<size_t>(bytesOf(spec.type, *shape)))};
-      TensorBuffer to{tensor.bytes.data(), tensor.bytes.size(), Memory::Host};
-      if (Result<void> copied = executor.copyOutput(static_cast<int>(i), to); !copied)
-        return copied;
-    }
-    return {};
-  };
-  if (Result<void> done = shared->run(inputs, takeAll); !done)
-    return done.error();
-  return results;
-}
-
-Result<std::map<std::string, std::vector<int64_t>>>
-Session::run(const std::map<std::string, TensorView> &inputs,
-             const std::map<std::string, TensorBuffer> &outputs) {
-  for (const auto &[name, buffer] : outputs)
-    if (std::none_of(shared->outputs.begin(), shared->outputs.end(),
-                     [&, &name = name](const TensorSpec &spec) { return spec.name == name; }))
-      return Error{ErrorCode::OutputUnusable, fmt::format("the model has no output \"{}\"", name), ""};
-  std::map<std::string, std::vector<int64_t>> shapes;
-  auto takeNamed = [&](Executor &executor) -> Result<void> {
-    for (size_t i = 0; i < shared->outputs.size(); ++i) {
-      const std::string &name = shared->outputs[i].name;
-      Result<std::vector<int64_t>> shape = executor.outputShape(static_cast<int>(i));
-      if (!shape)
-        return shape.error();
-      shapes[name] = *shape;
-      if (auto found = outputs.find(name); found != outputs.end())
-        if (Result<void> copied = executor.copyOutput(static_cast<int>(i), found->second); !copied)
-          return copied;
-    }
-    return {};
-  };
-  if (Result<void> done = shared->run(inputs, takeNamed); !done)
-    return done.error();
-  return shapes;
-}
 
 } // namespace joule

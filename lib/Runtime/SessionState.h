@@ -16,35 +16,36 @@ public:
                                               const SessionOptions &options, const HostKernels &hostKernels);
   ~Impl();
 
-  /// What happens to each output once the body has run.
-  using TakeOutputs = std::function<Result<void>(Executor &executor)>;
-  Result<void> run(const std::map<std::string, TensorView> &inputs, const TakeOutputs &takeOutputs);
-
   const plan::Plan &plan() const { return program.plan(); }
 
   const std::string target;
   const std::vector<TensorSpec> inputs, outputs;
-  std::atomic<double> timeLimit{0}; // seconds; 0: none
-
-  void interrupt();
-
-  Counters counters() const;
-  std::vector<KernelProfile> profile() const;
-
-private:
-  Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
-       const HostKernels &hostKernels, std::string target);
-  Result<std::unique_ptr<RunContext>> takeContext();
-  std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
-  RunControl control(const std::atomic<bool> &interrupted);
-  void note(const plan::Launch &launch, const WorkCounts &work);
-
   const Artifact artifact;
   const Device device;
   const SessionOptions options;
   const HostKernels hostKernels;
   const Program program;
   std::shared_ptr<const LoadedModel> model;
+  std::atomic<double> timeLimit{0}; // seconds; 0: none
+
+  /// What a run needs: a context of its own, a plan of the arena, and its limits.
+  Result<std::unique_ptr<RunContext>> takeContext();
+  std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
+  RunControl control(const RunOptions &options, const std::atomic<bool> &interrupted);
+
+  /// Between these two, interrupt() sets the run's flag. At the end `run` is added to the totals, and the context is
+  /// free for the next run.
+  void begin(std::atomic<bool> &interrupted);
+  void end(std::atomic<bool> &interrupted, const Counters &run, std::unique_ptr<RunContext> context);
+
+  void interrupt();
+  Counters counters() const;
+  std::vector<KernelProfile> profile() const;
+
+private:
+  Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
+       const HostKernels &hostKernels, std::string target);
+  void note(const plan::Launch &launch, const WorkCounts &work);
 
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<RunContext>> idle;

@@ -5,7 +5,7 @@ import re
 
 import tree
 
-TOP = ("bench", "cmake", "dialects", "docs", "include", "lib", "passes", "scripts", "test", "tools")
+TOP = ("bench", "cmake", "dialects", "docs", "examples", "include", "lib", "passes", "scripts", "test", "tools")
 NAMED = re.compile(r"(?<![\w/.~-])((?:%s)/[\w./+-]*[\w/+-])" % "|".join(TOP))
 LINKED = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 

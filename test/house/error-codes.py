@@ -1,4 +1,4 @@
-"""The page of error codes is the one that the codes give, and no code is missed."""
+"""The page of error codes is the one that the codes give, no code is missed, and a test meets each."""
 # RUN: %python %root/scripts/error-messages.py --check
 # RUN: %python %s
 
@@ -8,5 +8,17 @@ import tree
 
 codes = (tree.ROOT / "include" / "joule" / "ErrorCodes.def").read_text()
 page = (tree.ROOT / "docs" / "ErrorMessages.md").read_text()
-numbers = re.findall(r"^JOULE_ERROR\((\d+)", codes, re.M)
-tree.finish([f"docs/ErrorMessages.md lacks JL{int(number):04}" for number in numbers if f"| JL{int(number):04} |" not in page])
+rows = re.findall(r"^JOULE_ERROR\((\d+), (\w+)", codes, re.M)
+tests = "".join(file.read_text() for file in tree.files(".cpp", ".c", ".test", ".mlir", ".py", under=["test"]) if file.parent.name != "house")
+
+
+def complaints():
+    for number, name in rows:
+        code = f"JL{int(number):04}"
+        if f"| {code} |" not in page:
+            yield f"docs/ErrorMessages.md lacks {code}"
+        if not re.search(rf"\b(ErrorCode::{name}|JOULE_ERROR_{name}|{code})\b", tests):
+            yield f"no test expects {code}, {name}"
+
+
+tree.finish(list(complaints()))

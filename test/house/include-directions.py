@@ -16,6 +16,7 @@ MAY_SEE = {
     "lib/Energy": ["joule"],
     "lib/Error": ["joule"],
     "lib/Import": ["joule", "dialects/Onnx", "dialects/Nn"],
+    "lib/Interface": ["joule"],
     "lib/Reference/Kernels": ["joule"],
     "lib/Reference/Evaluate": ["joule", "dialects", "lib/Reference/Kernels"],
     "lib/Reference/Interpreter": ["joule", "dialects", "lib/Reference/Evaluate", "lib/Reference/Kernels"],
@@ -26,7 +27,7 @@ MAY_SEE = {
     "lib/Tuner": ["joule", "dialects/Device", "dialects/Tile", "lib/Energy"],
     "lib/VirtualGpu": ["lib/Energy"],
 }
-NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/Reference/Kernels", "lib/Runtime", "lib/TensorFile", "lib/VirtualGpu"]
+NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/Interface", "lib/Reference/Kernels", "lib/Runtime", "lib/TensorFile", "lib/VirtualGpu"]
 NO_LLVM = [folder for folder in NO_MLIR if folder != "lib/VirtualGpu"]
 OURS = ("dialects/", "passes/", "lib/", "joule/", "tools/", "test/", "bench/")
 

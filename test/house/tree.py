@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLVM_BIN = pathlib.Path(os.environ.get("JOULE_LLVM_BIN", "/usr/lib/llvm-19/bin"))
-FOLDERS = ["bench", "cmake", "dialects", "docs", "include", "lib", "passes", "scripts", "test", "tools"]
+FOLDERS = ["bench", "cmake", "dialects", "docs", "examples", "include", "lib", "passes", "scripts", "test", "tools"]
 
 
 def files(*suffixes, under=FOLDERS):

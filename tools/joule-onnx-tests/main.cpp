@@ -2,7 +2,7 @@
 #include "tools/joule-onnx-tests/ExpectedFailures.h"
 #include "tools/joule-onnx-tests/RunTest.h"
 #include "tools/joule-onnx-tests/Workers.h"
-#include "tools/joule/TemporaryFolder.h"
+#include "tools/joule-onnx-tests/TemporaryFolder.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -2,9 +2,7 @@
 #include "tools/joule/Program.h"
 
 #include "joule/Compiler.h"
-#include "tools/joule/TemporaryFolder.h"
 
-#include <fmt/format.h>
 #include <fstream>
 
 namespace joule::cli {
@@ -30,17 +28,10 @@ bool isArtifact(const std::string &path) {
 static Result<Artifact> openArtifact(const std::string &path, const DeviceProperties &device) {
   if (isArtifact(path))
     return Artifact::open(path);
-  Result<TemporaryFolder> folder = TemporaryFolder::make();
-  if (!folder)
-    return folder.error();
   CompileOptions options;
-  options.targets = {fmt::format("sm_{}{}", device.major, device.minor)};
+  options.targets = {device.architecture()};
   options.assemble = !device.isVirtual; // which runs PTX
-  std::string artifact = *folder / "model.joule";
-  if (Result<CompileSummary> done = compile(path, artifact, options); !done)
-    return done.error();
-  // The open artifact holds a mapping, which outlives the file's name.
-  return Artifact::open(artifact);
+  return compileInMemory(path, options);
 }
 
 Result<Loaded> load(const ProgramOptions &options) {

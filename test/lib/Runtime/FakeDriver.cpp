@@ -31,8 +31,9 @@ static CUresult copy(void *to, const void *from, size_t bytes, bool inside) {
 static void *hostPointer(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
 
 static CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned,
-                       unsigned, CUstream, void **arguments, void **) {
+                       unsigned, CUstream stream, void **arguments, void **) {
   ++fakeDevice().launches;
+  fakeDevice().lastStream = stream;
   (*reinterpret_cast<FakeKernel *>(function))({x, y, z}, arguments);
   return CUDA_SUCCESS;
 }
@@ -117,7 +118,7 @@ static std::shared_ptr<const Driver> makeDriver() {
     return CUDA_SUCCESS;
   };
   driver->cuStreamCreate = [](CUstream *stream, unsigned) {
-    *stream = reinterpret_cast<CUstream>(uintptr_t(1));
+    *stream = reinterpret_cast<CUstream>(100 + ++fakeDevice().streamsMade);
     ++fakeDevice().streamsLive;
     return CUDA_SUCCESS;
   };

@@ -20,7 +20,9 @@ struct FakeDevice {
   int modulesLoaded = 0;
   int modulesLive = 0;
   int streamsLive = 0;
+  uintptr_t streamsMade = 0;
   uint64_t launches = 0;
+  CUstream lastStream = nullptr; // of a launch
   size_t memoryLimit = SIZE_MAX;
   int contextDepth = 0;
 };

@@ -234,6 +234,103 @@ TEST_F(SessionTest, TakesAndFillsDeviceMemory) {
   (void)driver.cuMemFree_v2(memory);
 }
 
+TEST_F(SessionTest, KeepsAStateInDeviceMemory) {
+  Result<Session> session = make(twoInputs());
+  ASSERT_TRUE(session);
+  std::vector<float> ones = {1, 1, 1, 1};
+  DeviceMemory x = *device->allocate(16), y = *device->allocate(16);
+  EXPECT_EQ(x.bytes(), 16u);
+  ASSERT_TRUE(x.write(ones.data(), 16));
+  // x + x into y, y + y into x, and so on: 2, 4, 8.
+  for (int i = 0; i < 3; ++i) {
+    TensorView view = x.view(ElementType::Float32, {1, 4});
+    auto shapes = session->run({{"x", view}, {"y", view}}, {{"z", y.buffer()}});
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    std::swap(x, y);
+  }
+  std::vector<float> found(4);
+  ASSERT_TRUE(x.read(found.data(), 16));
+  EXPECT_EQ(found, (std::vector<float>{8, 8, 8, 8}));
+  EXPECT_EQ(session->counters().bytesCopied, 0u);
+
+  ASSERT_TRUE(x.read(found.data(), 4, 12));
+  for (auto [bytes, offset] : {std::pair(17, 0), {5, 12}, {0, 17}}) {
+    EXPECT_EQ(x.read(found.data(), bytes, offset).error().code, ErrorCode::OutOfBounds);
+    EXPECT_EQ(x.write(found.data(), bytes, offset).error().code, ErrorCode::OutOfBounds);
+  }
+  fakeDevice().memoryLimit = 100;
+  EXPECT_EQ(device->allocate(200).error().code, ErrorCode::DeviceMemoryFull);
+  EXPECT_EQ(device->allocate(0)->data(), nullptr);
+}
+
+TEST_F(SessionTest, AnAddressThatIsNotTheDevicesIsAnError) {
+  Result<Session> session = make(twoInputs());
+  ASSERT_TRUE(session);
+  Tensor x = floats({1, 4}, {1, 2, 3, 4});
+  std::vector<float> host(8);
+  auto *unaligned = reinterpret_cast<char *>(host.data()) + 1; // so that it is copied before a kernel reads it
+  TensorView wrong{ElementType::Float32, {1, 4}, unaligned, 16, Memory::Device};
+  EXPECT_EQ(session->run({{"x", x.view()}, {"y", wrong}}).error().code, ErrorCode::DriverFailed);
+  EXPECT_TRUE(session->run({{"x", x.view()}, {"y", x.view()}}));
+}
+
+TEST_F(SessionTest, RunsInTheCallersStream) {
+  {
+    Result<Session> session = make(twoInputs());
+    ASSERT_TRUE(session);
+    Tensor x = floats({1, 4}, {1, 2, 3, 4});
+    Stream stream = *device->makeStream();
+    ASSERT_TRUE(session->run({{"x", x.view()}, {"y", x.view()}}));
+    EXPECT_NE(fakeDevice().lastStream, stream.handle());
+    ASSERT_TRUE(session->run({{"x", x.view()}, {"y", x.view()}}, {stream.handle()}));
+    EXPECT_EQ(fakeDevice().lastStream, stream.handle());
+    ASSERT_TRUE(session->run({{"x", x.view()}, {"y", x.view()}}));
+    EXPECT_NE(fakeDevice().lastStream, stream.handle());
+    EXPECT_TRUE(stream.wait());
+  }
+  EXPECT_EQ(fakeDevice().streamsLive, 0);
+}
+
+TEST_F(SessionTest, BeginsARunAndWaitsForIt) {
+  Result<Session> session = make(twoInputs());
+  ASSERT_TRUE(session);
+  Tensor x = floats({1, 4}, {1, 2, 3, 4});
+  std::vector<float> first(4), second(4);
+  {
+    Result<PendingRun> one = session->start({{"x", x.view()}, {"y", x.view()}}, {{"z", {first.data(), 16}}});
+    Result<PendingRun> two = session->start({{"x", x.view()}, {"y", x.view()}}, {{"z", {second.data(), 16}}});
+    ASSERT_TRUE(one && two);
+    EXPECT_EQ(session->counters().runs, 0u);
+    auto shapes = two->wait();
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    EXPECT_EQ(shapes->at("z"), (std::vector<int64_t>{1, 4}));
+    EXPECT_EQ(second, (std::vector<float>{2, 4, 6, 8}));
+    EXPECT_TRUE(two->wait());
+    EXPECT_EQ(session->counters().runs, 1u);
+    // It may outlive its session; its end waits.
+    *session = Session::create(artifactOf(twoInputs()), *device).value();
+  }
+  EXPECT_EQ(first, (std::vector<float>{2, 4, 6, 8}));
+  auto refused = session->start({{"x", x.view()}}, {});
+  EXPECT_EQ(refused.error().code, ErrorCode::InputMissing);
+}
+
+// Each run in progress has a context of its own, which later runs use again.
+TEST_F(SessionTest, AllocatesNothingOnceAsManyRunsWereInProgress) {
+  Result<Session> session = make(twoInputs());
+  ASSERT_TRUE(session);
+  Tensor x = floats({2, 4}, std::vector<float>(8, 1));
+  auto startOne = [&] { return *session->start({{"x", x.view()}, {"y", x.view()}}, {}); };
+  {
+    PendingRun one = startOne(), two = startOne();
+  }
+  uint64_t allocations = session->counters().deviceAllocations;
+  for (int i = 0; i < 5; ++i)
+    PendingRun one = startOne(), two = startOne();
+  EXPECT_EQ(session->counters().deviceAllocations, allocations);
+  EXPECT_EQ(session->counters().runs, 12u);
+}
+
 TEST_F(SessionTest, RunsFromManyThreads) {
   Result<Session> session = make(twoInputs());
   ASSERT_TRUE(session);

@@ -1,5 +1,5 @@
 // Made by mkdtemp, which nobody can race for a name.
-#include "tools/joule/TemporaryFolder.h"
+#include "tools/joule-onnx-tests/TemporaryFolder.h"
 
 #include <cerrno>
 #include <cstring>
