@@ -228,8 +228,6 @@ private:
       plan::Kernel *row = plan.add_kernels();
       row->set_name(name);
       row->set_ptx(folder + "kernels/" + name + ".ptx");
-      for (StringRef node : op.getNodes().getAsValueRange<StringAttr>())
-        row->add_nodes(node.str());
       if (Result<void> added = writer.addEntry(row->ptx(), kernel.code.ptx); !added)
         return added;
       if (kernel.machine) {

@@ -184,10 +184,6 @@ const plan::Kernel &Executor::kernelOf(const plan::Launch &launch) const {
   return plan.kernels(static_cast<int>(launch.kernel()));
 }
 
-const google::protobuf::RepeatedPtrField<std::string> &Executor::nodesOf(const plan::Launch &launch) const {
-  return launch.nodes().empty() ? kernelOf(launch).nodes() : launch.nodes();
-}
-
 Result<void> Executor::require(CUresult code, const char *what) const {
   if (code == CUDA_SUCCESS)
     return {};
@@ -197,7 +193,7 @@ Result<void> Executor::require(CUresult code, const char *what) const {
   if (error.code == ErrorCode::DriverFailed && lastLaunch) {
     error.code = ErrorCode::KernelFailed;
     error.message += fmt::format("; the last kernel launched is {}", kernelOf(*lastLaunch).name());
-    error.node = fmt::format("{}", fmt::join(nodesOf(*lastLaunch), ", "));
+    error.node = fmt::format("{}", fmt::join(lastLaunch->nodes(), ", "));
   }
   return error;
 }
@@ -218,7 +214,7 @@ Result<void> Executor::launch(const plan::Launch &launch) {
   const plan::Kernel &kernel = kernelOf(launch);
   auto refused = [&](const std::string &what) {
     return Error{ErrorCode::OutOfBounds, fmt::format("kernel {} {}", kernel.name(), what),
-                 fmt::format("{}", fmt::join(nodesOf(launch), ", "))};
+                 fmt::format("{}", fmt::join(launch.nodes(), ", "))};
   };
   unsigned grid[3];
   bool empty = false;
@@ -283,7 +279,7 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
 Result<void> Executor::dump(const plan::Launch &launch) {
   LaunchDump dump;
   dump.kernel = kernelOf(launch).name();
-  dump.nodes.assign(nodesOf(launch).begin(), nodesOf(launch).end());
+  dump.nodes.assign(launch.nodes().begin(), launch.nodes().end());
   for (uint32_t buffer : launch.writes()) {
     dump.written.emplace_back(buffers[buffer].bytes);
     if (Result<void> read =

@@ -81,7 +81,6 @@ private:
   Result<void> checkLimits() const;
 
   const plan::Kernel &kernelOf(const plan::Launch &launch) const;
-  const google::protobuf::RepeatedPtrField<std::string> &nodesOf(const plan::Launch &launch) const;
   int64_t value(const plan::Index &index) const;
   Result<CUdeviceptr> reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const;
   Result<void> toDevice(CUdeviceptr to, const void *from, uint64_t bytes);

@@ -174,8 +174,7 @@ static void gatherProfiles(const plan::Plan &plan, const ProgramBlock &steps,
       KernelProfile profile = found->second;
       profile.kernel = kernel.name();
       profile.family = launch.cost().family();
-      const auto &nodes = launch.nodes().empty() ? kernel.nodes() : launch.nodes();
-      profile.nodes.assign(nodes.begin(), nodes.end());
+      profile.nodes.assign(launch.nodes().begin(), launch.nodes().end());
       addProfile(rows, profile);
     }
     gatherProfiles(plan, step.first, profiles, rows);

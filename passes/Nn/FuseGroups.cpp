@@ -42,6 +42,13 @@ bool isInlineConstant(nn::ConstantOp op) {
   return isa<DenseElementsAttr>(op.getValue()) && cast<ShapedType>(op.getType()).getNumElements() <= maxInlineElements;
 }
 
+/// Equal constants of many ONNX nodes are one op, so its location says nothing of who reads it.
+bool isConstant(Operation *op) {
+  if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
+    return broadcast.getInput().getDefiningOp<nn::ConstantOp>();
+  return isa<nn::ConstantOp>(op);
+}
+
 /// Scalar arithmetic that feeds `tensor.from_elements` may stand in a kernel as long as it starts from indices.
 bool isScalarCast(Operation *op) {
   return isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ConstantOp, arith::SIToFPOp, arith::ExtSIOp,
@@ -297,7 +304,8 @@ private:
     OpBuilder builder(group.last);
     SmallVector<Location> locations;
     for (Operation *op : body)
-      locations.push_back(op->getLoc());
+      if (!isConstant(op) || op == group.last)
+        locations.push_back(op->getLoc());
     Location loc = FusedLoc::get(builder.getContext(), locations);
     SmallVector<Value> sizes = dynamicSizes(group.last);
     auto fused = builder.create<nn::FusedOp>(loc, group.last->getResultTypes(), asArguments(builder, captured), sizes,

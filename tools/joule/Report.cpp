@@ -37,13 +37,13 @@ static const DeviceEnergy *deviceFor(const std::string &architecture) {
   return findDeviceEnergy("", number / 10, number % 10);
 }
 
-static bool computes(const plan::Kernel &kernel, const std::string &node) {
-  return node.empty() || std::count(kernel.nodes().begin(), kernel.nodes().end(), node) != 0;
+static bool computes(const plan::Launch &launch, const std::string &node) {
+  return node.empty() || std::count(launch.nodes().begin(), launch.nodes().end(), node) != 0;
 }
 
 static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   Json json = {{"kernel", row.kernel->name()},
-               {"nodes", std::vector<std::string>(row.kernel->nodes().begin(), row.kernel->nodes().end())},
+               {"nodes", std::vector<std::string>(row.launch->nodes().begin(), row.launch->nodes().end())},
                {"family", row.launch->cost().family()}};
   if (!row.work)
     return json;
@@ -87,11 +87,11 @@ static void printRow(const LaunchWork &row, const DeviceEnergy *device) {
   }
   fmt::print("  {:<28} {:<9} {:>11} {:>9} {:>9} {:>9} {:<8} {}\n", row.kernel->name(),
              row.launch->cost().family(), flops, bytes, time, energy, bound,
-             fmt::join(row.kernel->nodes(), ", "));
+             fmt::join(row.launch->nodes(), ", "));
 }
 
 static void printReport(const TargetReport &report) {
-  fmt::print("target {}: {} launches", report.target, report.launches.size());
+  fmt::print("target {}: {} launch{}", report.target, report.launches.size(), report.launches.size() == 1 ? "" : "es");
   if (report.device) {
     Prediction total = predict(report.launches, *report.device);
     fmt::print(", {} and {} on {} ({}: {:.0f} % at rest, {:.0f} % memory, {:.0f} % arithmetic)",
@@ -116,8 +116,10 @@ static Result<std::vector<TargetReport>> makeReports(const Artifact &artifact, c
     Result<std::vector<LaunchWork>> launches = listLaunches(plan, sizes);
     if (!launches)
       return launches.error();
-    auto other = [&](const LaunchWork &row) { return !computes(*row.kernel, options.node); };
+    auto other = [&](const LaunchWork &row) { return !computes(*row.launch, options.node); };
     launches->erase(std::remove_if(launches->begin(), launches->end(), other), launches->end());
+    if (launches->empty() && !options.node.empty())
+      return Error{ErrorCode::NodeUnknown, fmt::format("no launch for {} computes a node of this name", target), options.node};
     reports.push_back({target, deviceFor(plan.target()), std::move(*launches)});
   }
   return reports;
