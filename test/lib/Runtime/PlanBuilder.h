@@ -83,7 +83,6 @@ inline uint32_t addKernel(plan::Plan &plan, const std::string &name) {
   plan::Kernel *kernel = plan.add_kernels();
   kernel->set_name(name);
   kernel->set_ptx("targets/sm_80/kernels/all.ptx");
-  kernel->add_nodes("node_" + name);
   return static_cast<uint32_t>(plan.kernels_size() - 1);
 }
 
@@ -103,12 +102,14 @@ inline void addAlloc(plan::Block *block, uint32_t buffer, plan::Index bytes, boo
   alloc->set_counted(counted);
 }
 
+/// A launch of one warp per block; it computes the ONNX node "node_of_kernel_" and its kernel's number.
 inline plan::Launch *addLaunch(plan::Block *block, uint32_t kernel, plan::Index gridX,
                                std::initializer_list<plan::Argument> arguments,
                                std::initializer_list<uint32_t> reads,
                                std::initializer_list<uint32_t> writes) {
   plan::Launch *launch = block->add_steps()->mutable_launch();
   launch->set_kernel(kernel);
+  launch->add_nodes("node_of_kernel_" + std::to_string(kernel));
   for (const plan::Index &size : {gridX, constant(1), constant(1)})
     *launch->add_grid() = size;
   for (uint32_t size : {32, 1, 1})

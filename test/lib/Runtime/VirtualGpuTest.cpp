@@ -207,7 +207,7 @@ TEST_F(VirtualGpuTest, NamesTheKernelThatFails) {
     auto result = session->run({});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::KernelFailed) << result.error().toString();
-    EXPECT_EQ(result.error().node, "node_trap_now");
+    EXPECT_EQ(result.error().node, "node_of_kernel_0");
     EXPECT_NE(result.error().message.find("trap_now"), std::string::npos) << result.error().message;
   }
   device.reset();
