@@ -9,42 +9,6 @@ using namespace joule::translate;
 
 namespace {
 
-LogicalResult yieldCopies(Node &node, ArrayRef<Tensor *> tensors) {
-  SmallVector<Tensor> copies;
-  for (Tensor *tensor : tensors)
-    copies.push_back(*tensor);
-  return node.yield(copies);
-}
-
-LogicalResult checkResults(Node &node, Path &path) {
-  SmallVector<Path *> live;
-  path.collectLive(live);
-  for (Path *way : live)
-    if (int64_t(way->results.size()) != node.numResults())
-      return node.error() << "has a branch with " << way->results.size() << " results where " << node.numResults()
-                          << " are asked for";
-  return success();
-}
-
-/// The node's results are what `path` gives: on each of its ways, where these differ.
-LogicalResult yieldPath(Node &node, Path path) {
-  if (!path.fork)
-    return yieldCopies(node, path.results);
-  node.translator.pendingFork = std::move(path.fork);
-  return success();
-}
-
-/// The branches give tensors that may be one behind them.
-bool agree(Translator &translator, Path &path) {
-  SmallVector<Path *> live;
-  path.collectLive(live);
-  for (Path *way : ArrayRef(live).drop_front())
-    for (auto [a, b] : llvm::zip(live.front()->results, way->results))
-      if (!mayMeet(translator, *a, *b))
-        return false;
-  return true;
-}
-
 FailureOr<Path> translateArm(Translator &translator, Block *into, Block &graph) {
   return attempt(translator, into, [&] { return BlockWalk(translator, graph).run(); });
 }
@@ -61,12 +25,6 @@ LogicalResult translateUndecided(Node &node, Index condition, Block &thenGraph, 
     return failure();
   fork.thenPath = std::move(*thenPath);
   fork.elsePath = std::move(*elsePath);
-  if (const auto *end = path.deadEnd())
-    return translator.contradiction(end->first) << end->second;
-  if (failed(checkResults(node, path)))
-    return failure();
-  if (agree(translator, path))
-    path.results = meet(translator, path, [](Path &way) { return way.results; });
   return yieldPath(node, std::move(path));
 }
 
@@ -81,9 +39,7 @@ LogicalResult translateIf(Node &node) {
   if (!known)
     return translateUndecided(node, *condition, **thenGraph, **elseGraph);
   FailureOr<Path> path = BlockWalk(node.translator, *known ? **thenGraph : **elseGraph).run();
-  if (failed(path) || failed(checkResults(node, *path)))
-    return failure();
-  return yieldPath(node, std::move(*path));
+  return failed(path) ? failure() : yieldPath(node, std::move(*path));
 }
 
 } // namespace

@@ -46,14 +46,6 @@ Value denormalize(Node &node, Sampler &sampler, Value coordinate, ArrayRef<Index
   return m.mul(m.sub(m.mul(m.add(coordinate, one), extent), one), half);
 }
 
-/// What a coordinate beyond the border becomes before pixels are read.
-Value confine(Node &node, Sampler &sampler, Outside outside, Value coordinate, ArrayRef<Index> points, Index size) {
-  Maths m(node, points, sampler.coordinateType());
-  if (outside == Outside::Border)
-    return m.max(m.constant(0), m.min(coordinate, m.sub(sampler.extent(size), m.constant(1))));
-  return outside == Outside::Reflection ? sampler.reflect(coordinate, size) : coordinate;
-}
-
 LogicalResult translateGridSample(Node &node) {
   Tensor image = node.input(0), &grid = node.input(1);
   if (!image.isBool() && failed(node.wantNumber(0)))
@@ -81,10 +73,7 @@ LogicalResult translateGridSample(Node &node) {
   for (int64_t dim = 0; dim < dims; ++dim) {
     // The grid names the last dimension first.
     Value given = node.convert(lastPart(node, list, points, dims - 1 - dim), grid.dataType, sampler.coordinateType());
-    Value coordinate = denormalize(node, sampler, given, points, image.sizes[2 + dim]);
-    if (isNearest)
-      coordinate = node.builder.create<math::RoundEvenOp>(coordinate);
-    coordinates.push_back(confine(node, sampler, *outside, coordinate, points, image.sizes[2 + dim]));
+    coordinates.push_back(denormalize(node, sampler, given, points, image.sizes[2 + dim]));
   }
   Value sampled = isNearest ? sampler.nearest(coordinates)
                   : isCubic ? sampler.cubic(coordinates)
@@ -141,8 +130,6 @@ LogicalResult translateAffineGrid(Node &node) {
   }
   return node.yield(sum, sizes, theta.dataType);
 }
-
-//===- DeformConv ----------------------------------------------------------------------------------------------------
 
 } // namespace
 

@@ -1,4 +1,5 @@
 // Operators that move elements without calculating on them.
+#include "passes/OnnxToNn/Maths.h"
 #include "passes/OnnxToNn/Tables.h"
 
 #include "dialects/Onnx/ElementTypes.h"
@@ -262,6 +263,23 @@ Range sliceRange(Node &node, Index start, Index end, int64_t step, Index size) {
   return {from, math.ceilDiv(loc, length, math.constant(-step))};
 }
 
+/// Elements along `axis` a step apart that only a run knows; `sizes` become the result's.
+Value sliceByStep(Node &node, Value value, Sizes &sizes, int64_t axis, Index start, Index end, Index step) {
+  IndexMath &math = node.math;
+  Location loc = node.loc;
+  Range up = sliceRange(node, start, end, 1, sizes[axis]), down = sliceRange(node, start, end, -1, sizes[axis]);
+  Index isUp = math.compare(loc, arith::CmpIPredicate::sgt, step, math.constant(0));
+  Index first = math.select(loc, isUp, up.offset, down.offset), length = math.select(loc, isUp, up.size, down.size);
+  Index width = math.max(loc, math.max(loc, step, math.sub(loc, math.constant(0), step)), math.constant(1));
+  Sizes list = {math.ceilDiv(loc, length, width)};
+  sizes[axis] = list[0];
+  Maths m(node, list, Int64);
+  auto everywhere = [&](Index number) { return node.broadcast(node.indexScalar(number, Int64), {}, list); };
+  Value position = m.add(everywhere(first), m.mul(node.iota(0, list, m.element), everywhere(step)));
+  return node.builder.create<joule::nn::GatherOp>(node.type(sizes, getElementTypeOrSelf(value)), value, position,
+                                                  node.dynamic(sizes), axis);
+}
+
 /// Starts, ends, axes and steps are attributes in version 1, inputs later.
 LogicalResult translateSlice(Node &node) {
   Tensor &x = node.input(0);
@@ -284,29 +302,45 @@ LogicalResult translateSlice(Node &node) {
     starts = *first;
     ends = *second;
   }
-  auto axesList = node.listInput("axes", 3), stepsList = node.listInput("steps", 4);
+  auto axesList = node.listInput("axes", 3);
+  FailureOr<SmallVector<Index>> stepsList = SmallVector<Index>(starts.size(), node.math.constant(1));
+  if (node.has(4))
+    stepsList = node.indices(4);
   if (failed(axesList) || failed(stepsList))
     return failure();
   SmallVector<int64_t> axes = axesList->value_or(llvm::to_vector(llvm::seq<int64_t>(0, starts.size())));
-  SmallVector<int64_t> steps = stepsList->value_or(SmallVector<int64_t>(starts.size(), 1));
+  SmallVector<Index> steps = *stepsList;
   if (starts.size() != ends.size() || starts.size() != axes.size() || starts.size() != steps.size())
     return node.error() << "has " << starts.size() << " starts, " << ends.size() << " ends, " << axes.size()
                         << " axes and " << steps.size() << " steps";
   SmallVector<Index> offsets(x.rank(), node.math.constant(0));
   Sizes sizes = x.sizes;
   SmallVector<int64_t> strides(x.rank(), 1);
+  SmallVector<std::tuple<int64_t, Index, Index, Index>> byStep;
   for (auto [start, end, axis, step] : llvm::zip(starts, ends, axes, steps)) {
     FailureOr<int64_t> dim = node.normalizeAxis(axis, x.rank());
     if (failed(dim))
       return failure();
-    if (step == 0 || step == std::numeric_limits<int64_t>::min())
-      return node.error() << "has step " << step;
-    Range range = sliceRange(node, start, end, step, x.sizes[*dim]);
+    auto known = IndexMath::known(step);
+    if (!known) {
+      byStep.push_back({*dim, start, end, step});
+      continue;
+    }
+    if (*known == 0 || *known == std::numeric_limits<int64_t>::min())
+      return node.error() << "has step " << *known;
+    Range range = sliceRange(node, start, end, *known, x.sizes[*dim]);
     offsets[*dim] = range.offset;
     sizes[*dim] = range.size;
-    strides[*dim] = step;
+    strides[*dim] = *known;
   }
-  return node.yield(node.slice(node.value(0), offsets, sizes, strides), sizes, x.dataType);
+  Value result = node.slice(node.value(0), offsets, sizes, strides);
+  for (auto &[axis, start, end, step] : byStep) {
+    Index isStep = node.math.compare(node.loc, arith::CmpIPredicate::ne, step, node.math.constant(0));
+    if (failed(node.require(isStep, "has a step of 0")))
+      return failure();
+    result = sliceByStep(node, result, sizes, axis, start, end, step);
+  }
+  return node.yield(result, sizes, x.dataType);
 }
 
 /// The lengths of Split's parts: given, or as even as they can be.
@@ -523,17 +557,17 @@ const Row rows[] = {
     {"", "Expand", 8, 2, 2, translateExpand},
     {"", "Flatten", 1, 1, 1, translateFlatten},
     {"", "Identity", 1, 1, 1, translateIdentity},
-    {"", "Pad", 1, 1, 4, translatePad},
+    {"", "Pad", 1, 1, 4, translatePad, Axes::Ordered, 3},
     {"", "Reshape", 1, 1, 2, translateReshape},
     {"", "Shape", 1, 1, 1, translateShape},
     {"", "Size", 1, 1, 1, translateSize},
-    {"", "Slice", 1, 1, 5, translateSlice},
+    {"", "Slice", 1, 1, 5, translateSlice, Axes::Ordered, 3},
     {"", "SpaceToDepth", 1, 1, 1, translateSpaceToDepth},
     {"", "Split", 1, 1, 2, translateSplit},
-    {"", "Squeeze", 1, 1, 2, translateSqueeze},
+    {"", "Squeeze", 1, 1, 2, translateSqueeze, Axes::Any},
     {"", "Tile", 6, 2, 2, translateTile},
     {"", "Transpose", 1, 1, 1, translateTranspose},
-    {"", "Unsqueeze", 1, 1, 2, translateUnsqueeze},
+    {"", "Unsqueeze", 1, 1, 2, translateUnsqueeze, Axes::OfResult},
 };
 
 } // namespace

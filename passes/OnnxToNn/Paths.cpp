@@ -164,3 +164,33 @@ SmallVector<Tensor *> joule::translate::meet(Translator &translator, Path &path,
   path.fork.reset();
   return joined;
 }
+
+static bool resultsMayMeet(Translator &translator, ArrayRef<Path *> ways) {
+  for (Path *way : ways.drop_front())
+    for (auto [a, b] : llvm::zip(ways.front()->results, way->results))
+      if (!mayMeet(translator, *a, *b))
+        return false;
+  return true;
+}
+
+LogicalResult joule::translate::yieldPath(Node &node, Path path) {
+  Translator &translator = node.translator;
+  if (const auto *end = path.deadEnd())
+    return translator.contradiction(end->first) << end->second;
+  SmallVector<Path *> live;
+  path.collectLive(live);
+  for (Path *way : live)
+    if (int64_t(way->results.size()) != node.numResults())
+      return node.error() << "has a branch with " << way->results.size() << " results where " << node.numResults()
+                          << " are asked for";
+  if (path.fork && resultsMayMeet(translator, live))
+    path.results = meet(translator, path, [](Path &way) { return way.results; });
+  if (path.fork) {
+    translator.pendingFork = std::move(path.fork);
+    return success();
+  }
+  SmallVector<Tensor> copies;
+  for (Tensor *tensor : path.results)
+    copies.push_back(*tensor);
+  return node.yield(copies);
+}

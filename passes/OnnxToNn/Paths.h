@@ -70,4 +70,8 @@ using TensorsOf = llvm::function_ref<SmallVector<Tensor *>(Path &)>;
 /// Ends the forks of `path`; what `tensorsOf` its ways becomes one list. The tensors must be of the same kinds.
 SmallVector<Tensor *> meet(Translator &translator, Path &path, TensorsOf tensorsOf);
 
+/// Answers a node with the results of `path`: as one list where its ways may meet, else what follows the node goes on on
+/// each of them.
+LogicalResult yieldPath(Node &node, Path path);
+
 } // namespace joule::translate

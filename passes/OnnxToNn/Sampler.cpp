@@ -99,8 +99,8 @@ Sampler::Taps Sampler::cubicTaps(Value coordinate) {
   return taps;
 }
 
-/// The sum over all combinations of taps.
-Value Sampler::weigh(ArrayRef<Taps> taps) {
+/// The sum over all combinations of taps, or the greatest of them.
+Value Sampler::weigh(ArrayRef<Taps> taps, bool greatest) {
   Maths m(node, points, weightType), values(node, results, weightType);
   size_t combinations = 1;
   for (const Taps &each : taps)
@@ -117,7 +117,7 @@ Value Sampler::weigh(ArrayRef<Taps> taps) {
       weight = weight ? m.mul(weight, part) : part;
     }
     Value term = values.mul(node.convert(pixel(positions), dataType, weightType), along(weight));
-    sum = sum ? values.add(sum, term) : term;
+    sum = !sum ? term : greatest ? values.max(sum, term) : values.add(sum, term);
   }
   return sum;
 }
@@ -128,6 +128,10 @@ Value Sampler::linear(ArrayRef<Value> coordinates) {
 
 Value Sampler::cubic(ArrayRef<Value> coordinates) {
   return weigh(llvm::map_to_vector(coordinates, [&](Value coordinate) { return cubicTaps(coordinate); }));
+}
+
+Value Sampler::linearMax(ArrayRef<Value> coordinates) {
+  return weigh(llvm::map_to_vector(coordinates, [&](Value coordinate) { return linearTaps(coordinate); }), true);
 }
 
 Value Sampler::finish(Value sampled) {

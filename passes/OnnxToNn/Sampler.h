@@ -23,17 +23,19 @@ public:
   /// Weighs the pixels around; a weight along a dimension follows from the distance.
   Value linear(llvm::ArrayRef<Value> coordinates);
   Value cubic(llvm::ArrayRef<Value> coordinates);
+  /// The greatest of the pixels around, each times its weight.
+  Value linearMax(llvm::ArrayRef<Value> coordinates);
 
   /// `size` as a tensor of coordinates.
   Value extent(Index size);
-  Value reflect(Value coordinate, Index size);
   /// The result of the type of the image's elements.
   Value finish(Value sampled);
 
 private:
   using Taps = SmallVector<std::pair<Value, Value>>; // positions (int64) and weights
+  Value reflect(Value coordinate, Index size);
   Value pixel(llvm::ArrayRef<Value> positions);
-  Value weigh(llvm::ArrayRef<Taps> taps);
+  Value weigh(llvm::ArrayRef<Taps> taps, bool greatest = false);
   Value along(Value points);
   Taps linearTaps(Value coordinate);
   Taps cubicTaps(Value coordinate);

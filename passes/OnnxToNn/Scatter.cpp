@@ -61,6 +61,40 @@ LogicalResult translateScatterNd(Node &node) {
   return node.yield(result, x.sizes, x.dataType);
 }
 
+/// Writes updates into a cache along an axis, from a position of each batch on; a circular one begins again at its end.
+LogicalResult translateTensorScatter(Node &node) {
+  Tensor &cache = node.input(0), &update = node.input(1);
+  if (failed(node.wantSameElement(0, 1)) || failed(node.wantRank(0, 2)) ||
+      failed(node.wantRank(1, cache.rank(), cache.rank())))
+    return failure();
+  FailureOr<int64_t> axis = node.axis("axis", -2, cache.rank());
+  StringRef mode = node.string("mode", "linear");
+  if (failed(axis))
+    return failure();
+  if (*axis == 0 || (mode != "linear" && mode != "circular"))
+    return node.error() << "goes along axis " << *axis << " in mode \"" << mode << "\"";
+  for (int64_t dim = 0; dim < cache.rank(); ++dim)
+    if (dim != *axis && failed(node.requireEqual(cache.sizes[dim], update.sizes[dim], "has a cache and updates of")))
+      return failure();
+  Index fits = node.math.compare(node.loc, arith::CmpIPredicate::sle, update.sizes[*axis], cache.sizes[*axis]);
+  if (failed(node.require(fits, "has more updates than its cache holds")))
+    return failure();
+  Maths m(node, update.sizes, Int64);
+  Value position = node.iota(*axis, update.sizes, m.element);
+  if (node.has(2)) {
+    if (failed(node.wantRank(2, 1, 1)) || failed(wantIndices(node, 2)) ||
+        failed(node.requireEqual(node.input(2).sizes[0], cache.sizes[0], "has positions and batches of")))
+      return failure();
+    Value first = node.convert(node.value(2), node.input(2).dataType, Int64);
+    position = m.add(position, node.broadcastInDim(first, node.input(2).sizes, update.sizes, {0}));
+  }
+  if (mode == "circular")
+    position = m.rem(position, node.broadcast(node.indexScalar(cache.sizes[*axis], Int64), {}, update.sizes));
+  Value result = node.builder.create<nn::ScatterElementsOp>(node.value(0).getType(), nn::Update::Replace, node.value(0),
+                                                            position, node.value(1), *axis);
+  return node.yield(result, cache.sizes, cache.dataType);
+}
+
 LogicalResult translateTopK(Node &node) {
   Tensor &x = node.input(0);
   FailureOr<int64_t> axis = node.axis("axis", -1, x.rank());
@@ -93,6 +127,7 @@ ArrayRef<Row> joule::translate::scatterRows() {
       {"", "Scatter", 9, 3, 3, translateScatterElements},
       {"", "ScatterElements", 11, 3, 3, translateScatterElements},
       {"", "ScatterND", 11, 3, 3, translateScatterNd},
+      {"", "TensorScatter", 24, 2, 3, translateTensorScatter},
       {"", "TopK", 1, 1, 2, translateTopK},
   };
   return rows;

@@ -20,6 +20,8 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       foldRows(),
       generateRows(),
       gridRows(),
+      regionRows(),
+      spectrumRows(),
       windowRows(),
       reduceRows(),
       normRows(),

@@ -15,6 +15,8 @@ llvm::ArrayRef<Row> dataSizeRows();
 llvm::ArrayRef<Row> foldRows();
 llvm::ArrayRef<Row> generateRows();
 llvm::ArrayRef<Row> gridRows();
+llvm::ArrayRef<Row> regionRows();
+llvm::ArrayRef<Row> spectrumRows();
 llvm::ArrayRef<Row> windowRows();
 llvm::ArrayRef<Row> reduceRows();
 llvm::ArrayRef<Row> normRows();

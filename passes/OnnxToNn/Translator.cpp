@@ -4,6 +4,7 @@
 #include "dialects/Onnx/ElementTypes.h"
 #include "lib/Reference/Evaluate/Evaluate.h"
 #include "passes/OnnxToNn/BlockWalk.h"
+#include "passes/OnnxToNn/Cases.h"
 #include "passes/OnnxToNn/ConstantValue.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -250,7 +251,10 @@ LogicalResult Translator::translateWithRow(Node &node, const Row &row) {
   auto point = builder.getInsertionPoint();
   Operation *last = point == builder.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
   OpBuilder::InsertionGuard guard(builder);
-  return failed(row.translate(node)) ? failure() : verifyOpsAfter(node, last);
+  bool byChoice = hasAxesOfTheRun(node, row);
+  if (failed(byChoice ? translateEachChoice(node, row) : row.translate(node)))
+    return failure();
+  return verifyOpsAfter(node, last);
 }
 
 /// A net under the translations: what they ought to have checked, and did not, is still said at the node.
@@ -380,6 +384,9 @@ SmallVector<Index> *Translator::hostElements(Tensor &tensor) {
     tensor.elements.reset();
   if (!tensor.elements && tensor.followsFromConstants)
     evaluateConstant(tensor);
+  if (!tensor.elements && tensor.dataType != Absent && tensor.element.isSignlessInteger() &&
+      llvm::is_contained(tensor.type().getShape(), 0))
+    tensor.elements.emplace();
   if (!tensor.elements && tensor.constant)
     if (auto elements = dyn_cast<DenseElementsAttr>(tensor.constant))
       if (elements.getNumElements() <= maxHostElements && elements.getElementType() == tensor.element)

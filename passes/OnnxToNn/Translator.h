@@ -195,12 +195,22 @@ public:
   Tensor hostTensor(SmallVector<Index> elements, llvm::ArrayRef<int64_t> shape, int dataType);
 };
 
+/// What a row's translation wants to know of the input that lists axes.
+enum class Axes {
+  Known,    ///< their values, or it has no such input
+  Any,      ///< their values, in no particular order; if only a run brings them, each choice is translated
+  OfResult, ///< likewise, where they count the result's dimensions
+  Ordered,  ///< likewise, where another input goes along with them
+};
+
 /// How an operator is translated, from a version on.
 struct Row {
   const char *domain, *name;
   int64_t since;
   int64_t leastInputs, mostInputs; // -1: any number
   LogicalResult (*translate)(Node &);
+  Axes axes = Axes::Known;
+  int64_t axesInput = 1;
 };
 
 /// The row of an operator; null where it is not supported.

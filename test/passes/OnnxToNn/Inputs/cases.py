@@ -13,6 +13,10 @@ import onnxruntime
 HEAD = '<ir_version: {ir}, opset_import: ["" : {opset}, "ai.onnx.ml" : 5]>\n'
 
 
+def graph(text, opset=18):
+    return onnx.parser.parse_model(HEAD.format(ir=10 if opset < 24 else 12, opset=opset) + text)
+
+
 class Cases:
     """The cases of one script, which is run as `script.py FOLDER`."""
 
@@ -29,8 +33,7 @@ class Cases:
 
     def add(self, name, text, *runs, opset=18, oracle="onnxruntime", outputs=None):
         """`text` is a graph in ONNX's text form; each run is a list of inputs. Says the outputs itself where it is given them."""
-        model = onnx.parser.parse_model(HEAD.format(ir=10 if opset < 24 else 12, opset=opset) + text)
-        self.add_model(name, model, *runs, oracle=oracle, outputs=outputs)
+        self.add_model(name, graph(text, opset), *runs, oracle=oracle, outputs=outputs)
 
     def add_model(self, name, model, *runs, oracle="onnxruntime", outputs=None):
         onnx.checker.check_model(model)
