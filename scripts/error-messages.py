@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "ErrorMessages.md"
 GROUPS = {1: "Artifacts and files", 2: "Devices and drivers", 3: "Sessions and inputs", 4: "Runs", 5: "Import",
-          6: "Compiling", 9: "Joule itself"}
+          6: "Compiling", 7: "Energy", 9: "Joule itself"}
 HEAD = """# Error messages
 
 Every error of Joule's interface has a code that stays the same between versions. This page is written by

@@ -5,24 +5,6 @@
 
 namespace joule {
 
-// A step of the clocks that these GPUs offer.
-static constexpr Hertz clockStep = megahertz(15);
-
-WorkCounts &WorkCounts::operator+=(const WorkCounts &other) {
-  for (int i = 0; i < engineCount; ++i)
-    flops[i] += other.flops[i];
-  dramBytes += other.dramBytes;
-  launches += other.launches;
-  return *this;
-}
-
-Flops WorkCounts::totalFlops() const {
-  Flops sum;
-  for (Flops some : flops)
-    sum += some;
-  return sum;
-}
-
 const char *nameOf(Source source) {
   switch (source) {
   case Source::Measured:
@@ -53,34 +35,45 @@ static const EngineFacts &engineFor(const DeviceEnergy &device, int engine) {
   return facts.peak.value() > 0 ? facts : device.engine(Engine::Cores);
 }
 
+static Seconds computeTime(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
+  Seconds time;
+  for (int i = 0; i < engineCount; ++i)
+    time += work.flops[i] / engineFor(device, i).peak * (device.highestClock / clock);
+  return time;
+}
+
+// What a matrix unit lacks, the cores spend.
+static WorkCounts onEnginesOf(const DeviceEnergy &device, WorkCounts work) {
+  for (int i = 0; i < engineCount; ++i)
+    if (device.engines[i].peak.value() == 0) {
+      work.flopsOf(Engine::Cores) += work.flops[i];
+      work.flops[i] = Flops(0);
+    }
+  return work;
+}
+
 static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
-  Seconds computeTime;
-  Joules computeEnergy;
-  for (int i = 0; i < engineCount; ++i) {
-    const EngineFacts &facts = engineFor(device, i);
-    computeTime += work.flops[i] / facts.peak * (device.highestClock / clock);
-    computeEnergy += work.flops[i] * facts.perFlop;
-  }
-  Seconds memoryTime = work.dramBytes / device.dramBandwidth;
-  Seconds launchTime = work.launches * device.perLaunch;
+  Seconds compute = computeTime(work, device, clock), memory = work.dramBytes / device.dramBandwidth;
+  Seconds launch = work.launches * device.perLaunch, busy = std::max(compute, memory);
 
   Prediction prediction;
   prediction.clock = clock;
-  prediction.time = launchTime + std::max(computeTime, memoryTime);
-  prediction.atRest = prediction.time * device.idle(clock);
-  prediction.compute = computeEnergy * device.dynamicFactor(clock);
-  prediction.memory = work.dramBytes * device.perDramByte;
+  prediction.time = launch + busy;
+  EnergyParts parts = energyOf(onEnginesOf(device, work), {prediction.time, clock}, device);
+  prediction.atRest = parts.atRest;
+  prediction.compute = parts.cores + parts.matrix + parts.shared + parts.multiprocessors;
+  prediction.memory = parts.dram + parts.l2;
   prediction.energy = prediction.atRest + prediction.compute + prediction.memory;
-  Bound busier = computeTime > memoryTime ? Bound::Compute : Bound::Memory;
-  prediction.bound = launchTime > std::max(computeTime, memoryTime) ? Bound::Launch : busier;
+  Bound busier = compute > memory ? Bound::Compute : Bound::Memory;
+  prediction.bound = launch > busy ? Bound::Launch : busier;
   return prediction;
 }
 
 Prediction predict(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
   clock = std::clamp(clock, device.lowestClock, device.highestClock);
   Prediction prediction = predictAt(work, device, clock);
-  while (prediction.power() > device.powerCap && clock - clockStep >= device.lowestClock) {
-    clock = clock - clockStep;
+  while (prediction.power() > device.powerCap && clock - device.clockStep >= device.lowestClock) {
+    clock = clock - device.clockStep;
     prediction = predictAt(work, device, clock);
   }
   return prediction;

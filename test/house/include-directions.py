@@ -13,7 +13,7 @@ MAY_SEE = {
     "lib/Artifact": ["joule"],
     "lib/Compiler": ["joule", "dialects", "passes", "lib"],
     "lib/Emit": ["joule", "dialects", "passes/TileToNvvm"],
-    "lib/Energy": ["joule"],
+    "lib/Energy": ["joule", "dialects/Device/Quantities.h"],
     "lib/Error": ["joule"],
     "lib/Import": ["joule", "dialects/Onnx", "dialects/Nn"],
     "lib/Interface": ["joule"],

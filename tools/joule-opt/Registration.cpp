@@ -1,6 +1,7 @@
 // One line per folder of dialects and passes.
 #include "tools/joule-opt/Registration.h"
 
+#include "dialects/Device/DeviceDialect.h"
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Onnx/OnnxDialect.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -27,5 +28,5 @@ void joule::registerPasses() {
 
 void joule::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
-  registry.insert<nn::NnDialect, onnx::OnnxDialect, plan::PlanDialect, tile::TileDialect>();
+  registry.insert<device::DeviceDialect, nn::NnDialect, onnx::OnnxDialect, plan::PlanDialect, tile::TileDialect>();
 }

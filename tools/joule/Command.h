@@ -24,6 +24,7 @@ Command addBench(CLI::App &parent);
 Command addCheck(CLI::App &parent);
 Command addCompile(CLI::App &parent);
 Command addDoctor(CLI::App &parent);
+Command addEnergy(CLI::App &parent);
 Command addExplain(CLI::App &parent);
 Command addReport(CLI::App &parent);
 Command addRun(CLI::App &parent);

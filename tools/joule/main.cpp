@@ -29,8 +29,9 @@ int main(int argc, char **argv) {
     app.failure_message([](const CLI::App *app, const CLI::Error &error) {
       return fmt::format("joule: {}\n{}\n", error.what(), "run with --help for more information");
     });
-    std::vector<Command> commands = {addCheck(app),  addCompile(app), addRun(app),    addBench(app),
-                                     addReport(app), addVerify(app),  addDoctor(app), addExplain(app)};
+    std::vector<Command> commands = {addCheck(app),  addCompile(app), addRun(app),
+                                     addBench(app),  addReport(app),  addVerify(app),
+                                     addDoctor(app), addEnergy(app),  addExplain(app)};
     return parseAndRun(app, commands, argc, argv);
   } catch (const std::exception &error) {
     fmt::print(stderr, "joule: error: internal: {}\n", error.what());

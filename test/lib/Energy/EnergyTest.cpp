@@ -36,7 +36,7 @@ TEST(Predict, AnEmptyLaunchCostsItsOverheadAtRest) {
   work.launches = 1;
   Prediction prediction = predict(work, a100());
   EXPECT_DOUBLE_EQ(prediction.time.value(), 3.6e-6);
-  EXPECT_DOUBLE_EQ(prediction.energy.value(), 3.6e-6 * 82.3);
+  EXPECT_NEAR(prediction.energy.value(), 3.6e-6 * 82.29, 1e-12);
   EXPECT_EQ(prediction.bound, Bound::Launch);
   EXPECT_EQ(prediction.source, Source::Modelled);
 }
@@ -102,16 +102,20 @@ TEST(Predict, AnEngineThatIsMissingFallsBackToCores) {
 }
 
 TEST(DeviceEnergy, VoltageIsFlatThenLinear) {
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(210)).value(), 0.744);
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1110)).value(), 0.744);
-  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1410)).value(), 0.919);
-  EXPECT_NEAR(a100().voltage(megahertz(1260)).value(), (0.744 + 0.919) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(210)).value(), 0.7438);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1110)).value(), 0.7438);
+  EXPECT_DOUBLE_EQ(a100().voltage(megahertz(1410)).value(), 0.9188);
+  EXPECT_NEAR(a100().voltage(megahertz(1260)).value(), 0.8187, 1e-3);
   EXPECT_DOUBLE_EQ(a100().dynamicFactor(megahertz(1410)), 1);
 }
 
 TEST(DeviceEnergy, IsFoundByNameThenCapability) {
   EXPECT_EQ(findDeviceEnergy("NVIDIA A100-SXM4-80GB", 8, 0), &a100());
+  EXPECT_EQ(findDeviceEnergy("NVIDIA A100-PCIE-40GB", 8, 0)->name, "a100-pcie-40");
   EXPECT_EQ(findDeviceEnergy("Joule virtual h100", 9, 0), &h100());
-  EXPECT_EQ(findDeviceEnergy("NVIDIA H200", 9, 0), &h100());
-  EXPECT_EQ(findDeviceEnergy("Quadro", 7, 5), nullptr);
+  EXPECT_EQ(findDeviceEnergy("NVIDIA H200", 9, 0)->name, "h200");
+  EXPECT_EQ(findDeviceEnergy("NVIDIA A10", 8, 6)->name, "a10");
+  EXPECT_EQ(findDeviceEnergy("NVIDIA GeForce RTX 4090", 8, 9)->name, "rtx-4090");
+  EXPECT_EQ(findDeviceEnergy("Quadro", 7, 5)->name, "t4");
+  EXPECT_EQ(findDeviceEnergy("Quadro", 5, 2), nullptr);
 }

@@ -12,11 +12,14 @@ def joule(*arguments):
 overview = joule("--help")
 assert overview.returncode == 0, overview
 commands = re.findall(r"^  (\w+) ", overview.stdout.split("Subcommands:")[1], re.M)
-assert set(commands) == {"bench", "check", "compile", "doctor", "explain", "report", "run", "verify"}, commands
+assert set(commands) == {"bench", "check", "compile", "doctor", "energy", "explain", "report", "run", "verify"}, commands
 for command in commands:
     page = joule(command, "--help")
     assert page.returncode == 0 and f"example: joule {command}" in page.stdout, page
-    assert "--json" in page.stdout, page
+    assert "--json" in page.stdout or command == "energy", page
+for command in ("devices", "fit", "frontier", "predict"):
+    page = joule("energy", command, "--help")
+    assert page.returncode == 0 and f"example: joule energy {command}" in page.stdout and "--json" in page.stdout, page
 
 for wrong in (
     [],
@@ -31,6 +34,9 @@ for wrong in (
     ["bench", "a.onnx", "--runs", "0"],
     ["compile", "a.onnx"],
     ["explain", "JL9999"],
+    ["energy"],
+    ["energy", "fit", "a.csv"],
+    ["energy", "fit", "a.csv", "--device", "a10", "--column", "time"],
 ):
     result = joule(*wrong)
     assert result.returncode == 2 and result.stderr.startswith("joule: "), (wrong, result)

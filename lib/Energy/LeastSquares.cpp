@@ -1,0 +1,165 @@
+// Lawson-Hanson and Levenberg-Marquardt on Eigen's factorizations.
+#include "lib/Energy/LeastSquares.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace joule {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// The least squares over the columns that `free` lists; the others stay 0. The normal equations are fine
+// here: columns are scaled to 1 and a ridge stands below them.
+static VectorXd solveOn(const MatrixXd &gram, const VectorXd &right, const std::vector<int> &free) {
+  MatrixXd part(free.size(), free.size());
+  VectorXd partRight(free.size());
+  for (size_t i = 0; i < free.size(); ++i) {
+    partRight(i) = right(free[i]);
+    for (size_t j = 0; j < free.size(); ++j)
+      part(i, j) = gram(free[i], free[j]);
+  }
+  VectorXd solved = part.ldlt().solve(partRight);
+  VectorXd x = VectorXd::Zero(gram.rows());
+  for (size_t i = 0; i < free.size(); ++i)
+    x(free[i]) = solved(i);
+  return x;
+}
+
+// The column outside `free` whose growth from 0 would help most; -1: none.
+static int mostWanted(const VectorXd &gain, const std::vector<int> &free) {
+  int best = -1;
+  for (int i = 0; i < gain.size(); ++i)
+    if (std::find(free.begin(), free.end(), i) == free.end() && gain(i) > 1e-10 &&
+        (best < 0 || gain(i) > gain(best)))
+      best = i;
+  return best;
+}
+
+// Goes from x towards `aim` until the first free constant would turn negative; those at 0 leave `free`.
+static void stepInside(VectorXd &x, const VectorXd &aim, std::vector<int> &free) {
+  double reach = 1;
+  for (int i : free)
+    if (aim(i) <= 0)
+      reach = std::min(reach, x(i) / (x(i) - aim(i)));
+  x += reach * (aim - x);
+  free.erase(std::remove_if(free.begin(), free.end(), [&](int i) { return x(i) <= 1e-14; }), free.end());
+}
+
+static VectorXd solveNonNegative(const MatrixXd &gram, const VectorXd &right) {
+  VectorXd x = VectorXd::Zero(gram.rows());
+  std::vector<int> free;
+  // Each round frees one column; three rounds a column are ample.
+  for (int round = 0; round < 3 * gram.rows(); ++round) {
+    int next = mostWanted(right - gram * x, free);
+    if (next < 0)
+      break;
+    free.push_back(next);
+    VectorXd aim = solveOn(gram, right, free);
+    while (!free.empty() && std::any_of(free.begin(), free.end(), [&](int i) { return aim(i) <= 0; })) {
+      stepInside(x, aim, free);
+      aim = solveOn(gram, right, free);
+    }
+    x = aim;
+  }
+  return x;
+}
+
+std::vector<double> fitNonNegative(const Matrix &rows, const std::vector<double> &wanted, double pull,
+                                   const std::vector<double> &prior) {
+  size_t columns = prior.size();
+  MatrixXd a(rows.size(), columns);
+  for (size_t i = 0; i < rows.size(); ++i)
+    a.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows[i].data(), columns);
+  VectorXd scale = a.cwiseAbs().colwise().maxCoeff().transpose().cwiseMax(1e-300);
+  a = a * scale.cwiseInverse().asDiagonal();
+  VectorXd scaledPrior = Eigen::Map<const VectorXd>(prior.data(), columns).cwiseProduct(scale);
+  double ridge = std::max(pull * pull, 1e-12) * rows.size();
+  MatrixXd gram = a.transpose() * a + ridge * MatrixXd::Identity(columns, columns);
+  VectorXd right =
+      a.transpose() * Eigen::Map<const VectorXd>(wanted.data(), wanted.size()) + ridge * scaledPrior;
+  VectorXd x = solveNonNegative(gram, right).cwiseQuotient(scale);
+  return {x.data(), x.data() + x.size()};
+}
+
+//===- Other fits
+//----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Levenberg-Marquardt on the logarithms of the parameters.
+class LogFit {
+public:
+  using Residuals = std::function<std::vector<double>(const std::vector<double> &)>;
+
+  LogFit(const Residuals &residuals, const std::vector<double> &start, double pull, double outlier)
+      : residuals(residuals), start(start.size()), pull(pull), outlier(outlier) {
+    for (size_t i = 0; i < start.size(); ++i)
+      this->start(i) = std::log(start[i]);
+  }
+
+  std::vector<double> solve() {
+    VectorXd x = start;
+    VectorXd now = at(x);
+    double damping = 1e-2;
+    for (int round = 0; round < 60 && damping < 1e8; ++round) {
+      MatrixXd slope = slopes(x, now);
+      MatrixXd gram = slope.transpose() * slope;
+      VectorXd step =
+          (gram + damping * MatrixXd(gram.diagonal().asDiagonal())).ldlt().solve(-slope.transpose() * now);
+      VectorXd next = at(x + step);
+      bool isBetter = next.squaredNorm() < now.squaredNorm();
+      bool isDone = isBetter && next.squaredNorm() > now.squaredNorm() * (1 - 1e-6);
+      if (isBetter)
+        x += step, now = next;
+      damping *= isBetter ? 0.3 : 4;
+      if (isDone)
+        break;
+    }
+    std::vector<double> result;
+    for (double value : x)
+      result.push_back(std::exp(value));
+    return result;
+  }
+
+private:
+  // Residuals whose squares grow linearly beyond the outlier bound: r -> sign(r) · sqrt(2 b (sqrt(b² + r²) -
+  // b)).
+  VectorXd at(const VectorXd &x) const {
+    std::vector<double> parameters;
+    for (double value : x)
+      parameters.push_back(std::exp(value));
+    std::vector<double> raw = residuals(parameters);
+    VectorXd result(raw.size() + x.size());
+    for (size_t i = 0; i < raw.size(); ++i)
+      result(i) = std::copysign(std::sqrt(2 * outlier * (std::hypot(outlier, raw[i]) - outlier)), raw[i]);
+    result.tail(x.size()) = pull * (x - start);
+    return result;
+  }
+
+  MatrixXd slopes(const VectorXd &x, const VectorXd &now) const {
+    MatrixXd slope(now.size(), x.size());
+    constexpr double step = 1e-5;
+    for (int i = 0; i < x.size(); ++i) {
+      VectorXd moved = x;
+      moved(i) += step;
+      slope.col(i) = (at(moved) - now) / step;
+    }
+    return slope;
+  }
+
+  const Residuals &residuals;
+  VectorXd start;
+  double pull, outlier;
+};
+
+} // namespace
+
+std::vector<double>
+fitLogarithms(const std::function<std::vector<double>(const std::vector<double> &)> &residuals,
+              const std::vector<double> &start, double pull, double outlier) {
+  return LogFit(residuals, start, pull, outlier).solve();
+}
+
+} // namespace joule

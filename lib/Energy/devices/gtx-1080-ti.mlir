@@ -1,0 +1,29 @@
+// NVIDIA GeForce GTX 1080 Ti, 11 GB.
+module attributes {
+  device.gpu = #device.gpu<"gtx-1080-ti", {
+    capability = #device.fact<6.1, "", spec, within 0.0, "CUDA programming guide">,
+    multiprocessors = #device.fact<28.0, "", spec, within 0.0, "published by the maker; general knowledge">,
+    lowest_clock = #device.fact<139.0, "MHz", spec, within 0.0, "published by the maker; general knowledge">,
+    base_clock = #device.fact<1480.0, "MHz", spec, within 0.0, "published by the maker; general knowledge">,
+    highest_clock = #device.fact<2000.0, "MHz", measured, within 0.01, "as set on the measured board (GPU-DVFS-Job-Schedule)">,
+    clock_step = #device.fact<12.5, "MHz", measured, within 0.01, "as set on the measured board (GPU-DVFS-Job-Schedule)">,
+    memory_clock = #device.fact<5500.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
+    power_cap = #device.fact<300.0, "W", measured, within 0.02, "the highest reading of the measured board (GPU-DVFS-Job-Schedule)">,
+    dram_bandwidth_spec = #device.fact<484.0, "GB/s", spec, within 0.0, "published by the maker; general knowledge">,
+    dram_bandwidth = #device.fact<416.2, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
+    l2_capacity = #device.fact<2.75, "MB", spec, within 0.0, "published by the maker; general knowledge">,
+    shared_capacity = #device.fact<96.0, "kB", spec, within 0.0, "CUDA programming guide">,
+    launch_time = #device.fact<3.6, "us", estimate, within 0.5, "as on A100 and H100">,
+    core_rate = #device.fact<14.3, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
+    fp64_rate = #device.fact<0.448, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">
+  }>,
+  device.energy = #device.energy<"gtx-1080-ti", {
+    reference_clock = #device.fact<2000.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
+    knee_clock = #device.fact<2000.0, "MHz", fit, within 0.1, "readings at 1600 to 2000 MHz (GPU-DVFS-Job-Schedule) show no rise of the voltage">,
+    core_voltage = #device.curve<[139.0, 2000.0], [1.0, 1.0], "V", fit, within 0.1, "readings at 1600 to 2000 MHz (GPU-DVFS-Job-Schedule) show no rise of the voltage; the level is a guess">,
+    idle_power = #device.curve<[139.0, 2000.0], [10.0, 10.0], "W", estimate, within 0.5, "general knowledge">,
+    per_core_flop = #device.fact<8.2, "pJ/flop", fit, within 0.3, "16.4 pJ per float32 instruction, hardware counters of 30 kernels (GPU-DVFS-Job-Schedule)">,
+    per_dram_byte = #device.fact<110.0, "pJ/B", fit, within 0.2, "hardware counters of 30 kernels (GPU-DVFS-Job-Schedule)">
+  }>
+} {
+}
