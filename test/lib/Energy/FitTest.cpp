@@ -1,0 +1,242 @@
+// Fits find what was planted; tables say what is wrong with them.
+#include "lib/Energy/GemmTime.h"
+#include "lib/Energy/LeastSquares.h"
+#include "lib/Energy/RowTime.h"
+#include "lib/Energy/SequenceTime.h"
+#include "lib/Energy/Table.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace joule;
+
+TEST(LeastSquares, NoConstantIsNegative) {
+  // Free least squares would give (2, -1).
+  std::vector<double> x = fitNonNegative({{1, 0}, {0, 1}, {1, 1}}, {2, -1, 1}, 0, {0, 0});
+  EXPECT_NEAR(x[0], 1.5, 1e-6);
+  EXPECT_EQ(x[1], 0);
+}
+
+TEST(LeastSquares, WhatTheDataDoNotDecideGoesToItsPrior) {
+  std::vector<double> x = fitNonNegative({{1, 1}, {2, 2}}, {1, 2}, 0.01, {0.9, 0});
+  EXPECT_NEAR(x[0] + x[1], 1, 1e-3);
+  EXPECT_GT(x[0], 0.9);
+}
+
+// The exact optimum satisfies the conditions of Karush, Kuhn and Tucker.
+TEST(LeastSquares, RandomProblemsAreSolvedExactly) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int trial = 0; trial < 50; ++trial) {
+    Matrix rows(20, std::vector<double>(6));
+    std::vector<double> wanted(20);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (double &entry : rows[i])
+        entry = uniform(random);
+      wanted[i] = uniform(random);
+    }
+    std::vector<double> x = fitNonNegative(rows, wanted, 0, std::vector<double>(6));
+    for (size_t j = 0; j < x.size(); ++j) {
+      double slope = 0;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        double residual = wanted[i];
+        for (size_t k = 0; k < x.size(); ++k)
+          residual -= rows[i][k] * x[k];
+        slope += rows[i][j] * residual;
+      }
+      EXPECT_GE(x[j], 0);
+      EXPECT_LT(slope, 1e-6);
+      if (x[j] > 1e-9)
+        EXPECT_NEAR(slope, 0, 1e-6);
+    }
+  }
+}
+
+TEST(LeastSquares, LogarithmsFindPlantedParametersDespiteAnOutlier) {
+  std::vector<double> at = {1, 2, 4, 8, 16, 32};
+  auto model = [](const std::vector<double> &p, double x) { return p[0] + p[1] * x; };
+  auto residuals = [&](const std::vector<double> &p) {
+    std::vector<double> list;
+    for (double x : at)
+      list.push_back(std::log(model(p, x) / (x == 4 ? 50 : model({3, 0.5}, x))));
+    return list;
+  };
+  std::vector<double> found = fitLogarithms(residuals, {1, 1}, 0, 0.01);
+  EXPECT_NEAR(found[0], 3, 0.1);
+  EXPECT_NEAR(found[1], 0.5, 0.02);
+}
+
+//===- Energy
+//--------------------------------------------------------------------------------------------------------
+
+static EnergyCosts plantedCosts() {
+  EnergyCosts costs;
+  costs.multiprocessors = Watts(40);
+  costs.flop[static_cast<int>(Engine::MatrixFp16)] = picojoulesPerFlop(0.7);
+  costs.byte[0] = picojoulesPerByte(90);
+  costs.byte[1] = picojoulesPerByte(25);
+  return costs;
+}
+
+static std::vector<Measurement> plantedRuns(const DeviceEnergy &device) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> uniform(0.1, 1);
+  std::vector<Measurement> runs;
+  for (int i = 0; i < 40; ++i) {
+    Measurement run;
+    run.group = "g" + std::to_string(i % 4);
+    run.conditions = {Seconds(1),
+                      device.lowestClock + uniform(random) * (device.highestClock - device.lowestClock)};
+    run.work.flopsOf(Engine::MatrixFp16) = Flops(100e12 * uniform(random));
+    run.work.dramBytes = Bytes(1e12 * uniform(random));
+    run.work.l2Bytes = Bytes(2e12 * uniform(random));
+    run.work.activeShare = uniform(random);
+    run.energy = energyOf(run.work, run.conditions, device).total();
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+TEST(EnergyFit, FindsPlantedConstants) {
+  DeviceEnergy device = a100();
+  device.costs = plantedCosts();
+  std::vector<Measurement> runs = plantedRuns(device);
+  device.costs = {};
+  EnergyFit fit = fitEnergy(runs, device, {0, {}});
+  EXPECT_NEAR(fit.costs.multiprocessors.value(), 40, 1e-3);
+  EXPECT_NEAR(fit.costs.flop[2].value(), 0.7e-12, 1e-16);
+  EXPECT_NEAR(fit.costs.byte[0].value(), 90e-12, 1e-15);
+  EXPECT_NEAR(fit.costs.byte[1].value(), 25e-12, 1e-15);
+  EXPECT_LT(meanRelativeError(crossValidate(runs, device, {0, {}}), runs), 1e-6);
+}
+
+TEST(EnergyFit, TheFileCarriesTheConstantsWithTheirSource) {
+  DeviceEnergy device = a100();
+  device.costs = plantedCosts();
+  EnergyFit fit = fitEnergy(plantedRuns(device), device, {0, {}});
+  Result<DeviceFile> file = readDeviceFile(withCosts(device.file, fit, "a test", 0.04).toString(), "new");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->energy["per_l2_byte"].values[0], 25);
+  EXPECT_EQ(file->energy["per_l2_byte"].kind, FactKind::Fit);
+  EXPECT_EQ(file->energy["per_l2_byte"].source, "a test");
+}
+
+TEST(EnergyFit, PartsAddUpAndVoltageLeavesMemoryAlone) {
+  DeviceEnergy device = a100();
+  device.costs = plantedCosts();
+  WorkCounts work;
+  work.dramBytes = work.l2Bytes = Bytes(1e12);
+  EnergyParts fast = energyOf(work, {Seconds(1), device.highestClock}, device);
+  EnergyParts slow = energyOf(work, {Seconds(1), device.kneeClock}, device);
+  EXPECT_EQ(fast.dram, slow.dram);
+  EXPECT_NEAR(slow.l2 / fast.l2, std::pow(0.7438 / 0.9188, 2), 1e-9);
+}
+
+//===- Tables
+//--------------------------------------------------------------------------------------------------------
+
+static Result<MeasuredTable> read(const std::vector<std::string> &header, const std::vector<std::string> &row,
+                                  TableOptions options = {}) {
+  CsvTable table{header, {row}};
+  return readMeasurements(table, a100(), options);
+}
+
+TEST(Table, UnitsScale) {
+  Result<MeasuredTable> table = read({"time[ms]", "power[W]", "clock[MHz]", "dram_bytes[MB]", "occupancy[%]"},
+                                     {"20", "150", "1410", "7", "50"});
+  ASSERT_TRUE(table) << table.error().message;
+  const Measurement &row = table->measurements.at(0);
+  EXPECT_DOUBLE_EQ(row.conditions.time.value(), 0.02);
+  EXPECT_DOUBLE_EQ(row.energy.value(), 3);
+  EXPECT_DOUBLE_EQ(row.work.dramBytes.value(), 7e6);
+  EXPECT_DOUBLE_EQ(row.work.occupancy, 0.5);
+}
+
+TEST(Table, MissingValuesAreAllowedButForTimeAndEnergy) {
+  EXPECT_TRUE(read({"time[s]", "energy[J]", "dram_bytes[B]"}, {"1", "100", ""}));
+  EXPECT_EQ(read({"time[s]", "energy[J]"}, {"", "100"}).error().message, "row 1 has no time");
+  EXPECT_EQ(read({"time[s]", "energy[J]"}, {"1", ""}).error().message, "row 1 has no energy");
+}
+
+TEST(Table, SaysWhatIsWrong) {
+  auto message = [](const std::vector<std::string> &header, const std::vector<std::string> &row) {
+    return read(header, row).error().message;
+  };
+  EXPECT_EQ(message({"time[s]", "joy"}, {"1", "2"}),
+            "column 'joy' is unknown; map it to a known one, or ignore it");
+  EXPECT_EQ(message({"time[W]", "energy[J]"}, {"1", "2"}),
+            "column 'time[W]' is in 'W', which is no unit of time (s)");
+  EXPECT_EQ(message({"time", "energy[J]"}, {"1", "2"}), "column 'time' lacks its unit, as in time[s]");
+  EXPECT_EQ(message({"time[s]", "energy[J]"}, {"1", "-2"}), "row 1: energy[J] is -2, below zero");
+  EXPECT_EQ(message({"time[s]", "energy[J]"}, {"1", "two"}), "row 1: energy[J] is 'two', which is no number");
+  EXPECT_EQ(message({"time[s]", "energy[J]"}, {"1", "nan"}), "row 1: energy[J] is 'nan', which is no number");
+  EXPECT_EQ(message({"time[s]", "energy[J]", "clock[MHz]"}, {"1", "2", "1980"}),
+            "row 1 ran at 1980 MHz, a100-sxm-80 runs at 210 to 1410 MHz");
+}
+
+TEST(Table, ImpossibleRowsAreLeftOutAndListed) {
+  Result<MeasuredTable> table = read({"time[s]", "energy[J]", "fp16_flops[Tflop]"}, {"1", "300", "2000"});
+  ASSERT_TRUE(table);
+  EXPECT_TRUE(table->measurements.empty());
+  ASSERT_EQ(table->leftOut.size(), 1u);
+  EXPECT_EQ(table->leftOut[0].reason, "2e+03 Tflop/s of fp16 at 1410 MHz, 6.4 times the peak");
+}
+
+TEST(Table, OtherNamesAreMapped) {
+  TableOptions options;
+  options.columns = {{"ms", "time[ms]"}};
+  options.ignored = {"host"};
+  EXPECT_TRUE(read({"ms", "energy[J]", "host"}, {"1", "2", "x"}, options));
+  options.columns = {{"us", "time[us]"}};
+  EXPECT_EQ(read({"ms", "energy[J]"}, {"1", "2"}, options).error().message,
+            "there is no column 'us' to take as time[us]");
+}
+
+//===- Time
+//----------------------------------------------------------------------------------------------------------
+
+TEST(GemmTime, FitsFindPlantedConstants) {
+  GemmConstants planted = usualConstants(a100(), Engine::MatrixFp16);
+  planted.launch = microseconds(5);
+  planted.sustained = FlopsPerSecond(220e12);
+  std::vector<TimedGemm> products;
+  for (double rows : {64, 256, 1024, 4096, 16384})
+    for (double columns : {1024, 4096, 8192})
+      for (double depth : {64, 1024, 4096}) {
+        GemmShape shape{rows, columns, depth};
+        products.push_back({shape, gemmTime(shape, a100(), planted)});
+      }
+  GemmConstants found = fitGemm(products, a100());
+  for (const TimedGemm &product : products)
+    EXPECT_NEAR(gemmTime(product.shape, a100(), found) / product.time, 1, 0.02);
+}
+
+TEST(GemmTime, WorkNeverTakesLessTime) {
+  GemmConstants constants = usualConstants(a100(), Engine::MatrixFp16);
+  Seconds before;
+  for (double rows = 64; rows <= 65536; rows *= 2) {
+    Seconds time = gemmTime({rows, 4096, 4096}, a100(), constants);
+    EXPECT_GE(time, before);
+    before = time;
+  }
+}
+
+TEST(RowTime, ALongRowIsReadTwice) {
+  RowConstants constants = usualConstants(a100(), RowFamily::Softmax);
+  Seconds kept = rowTime({RowFamily::Softmax, 8192, 8192}, constants);
+  Seconds again = rowTime({RowFamily::Softmax, 2048, 32768}, constants);
+  EXPECT_NEAR((again - constants.launch) / (kept - constants.launch), 1.5, 0.01);
+}
+
+TEST(SequenceTime, TheSlowerOfHostAndDeviceDecides) {
+  SequenceStep step;
+  step.count = 100;
+  SequenceConstants constants = usualSequence(a100(), a100().highestClock);
+  auto time = [&] {
+    return sequenceTime({step}, a100(), constants, a100().highestClock, a100().highestClock).value();
+  };
+  EXPECT_NEAR(time(), 100 * 30e-6, 1e-6);
+  step.dram = constants.others * Seconds(1e-3);
+  EXPECT_NEAR(time(), 100 * 1.002e-3, 1e-6);
+}
