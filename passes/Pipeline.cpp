@@ -11,15 +11,16 @@
 
 using namespace mlir;
 
-void joule::buildToNn(OpPassManager &pm, reference::WeightStore &store) {
-  pm.addPass(createOnnxToNn());
+void joule::buildToNn(OpPassManager &pm) { pm.addPass(createOnnxToNn()); }
+
+void joule::buildImproveNn(OpPassManager &pm, reference::WeightStore &store) {
   pm.addPass(createVerifyNn());
   // The walk emits sizes and constants where it needs them: many are equal, and some fold away.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizeNn());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFoldConstants(store));
   // Folded operands leave constants that nothing reads, and casts that fold.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizeNn());
   pm.addPass(createVerifyNn());
 }
 
@@ -27,7 +28,7 @@ void joule::buildToKernels(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createFuseGroups());
   pm.addPass(createOutlineKernels());
   // Counting each call's work leaves size arithmetic that folds.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizeNn());
   pm.addPass(createCSEPass());
 }
 

@@ -6,10 +6,13 @@
 
 namespace joule {
 
-/// onnx → nn: what the network computes. `store` receives the constants that folding makes.
-void buildToNn(mlir::OpPassManager &pm, reference::WeightStore &store);
+/// onnx → nn: what the network computes.
+void buildToNn(mlir::OpPassManager &pm);
 
-/// nn → better nn → groups → kernels with an nn body, called from main.
+/// nn → better nn, as the walk or a person has written it. `store` receives the constants that folding makes.
+void buildImproveNn(mlir::OpPassManager &pm, reference::WeightStore &store);
+
+/// nn → groups → kernels with an nn body, called from main.
 void buildToKernels(mlir::OpPassManager &pm);
 
 /// For one target: every kernel scheduled and spread over threads; main becomes the host's program.

@@ -66,6 +66,7 @@ struct CastRule {
   bool saturate = false;
   bool unsignedInput = false;
   bool unsignedResult = false;
+  PowerRounding rounding = PowerRounding::Nearest; ///< to f8e8m0 only
 };
 
 /// `value` as `type` by the rules of `nn.cast`.

@@ -146,11 +146,15 @@ FailureOr<Sizes> joule::nn::sizesOf(Value tensor) {
     return sizesOfArgument(argument);
   Operation *op = tensor.getDefiningOp();
   if (isPointwise(op)) {
-    // A select may have a scalar condition; any tensor operand has the result's shape.
-    for (Value operand : llvm::reverse(op->getOperands()))
-      if (isa<RankedTensorType>(operand.getType()))
-        return sizesOf(operand);
-    return failure();
+    // A select may have a scalar condition, and an operand may know a size that the result's type does not.
+    Value sized;
+    for (Value operand : op->getOperands())
+      if (auto shaped = dyn_cast<RankedTensorType>(operand.getType());
+          shaped && (!sized || shaped.getShape() == type.getShape()))
+        sized = operand;
+    if (!sized)
+      return failure();
+    return sizesOf(sized);
   }
   return TypeSwitch<Operation *, FailureOr<Sizes>>(op)
       .Case<BroadcastOp, ReshapeOp, SliceOp, PadOp, ConcatOp, IotaOp, GatherOp, GatherNdOp, ConvOp, PoolOp,

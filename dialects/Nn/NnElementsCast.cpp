@@ -3,6 +3,7 @@
 #include "dialects/Nn/SmallFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace joule::nn;
@@ -72,7 +73,7 @@ Value floatToInteger(ElementBuilder &code, Value value, Type type, CastRule rule
 }
 
 /// f64 to f32 such that a second rounding, to a narrower type, gives what one rounding would: where digits
-/// are lost the last kept one is made odd.
+/// are lost the last kept one is made odd. What overflows is infinite.
 Value roundToOdd(ElementBuilder &code, Value value) {
   Type f32 = code.builder.getF32Type(), i32 = code.builder.getI32Type();
   Value rounded = code.make<arith::TruncFOp>(f32, value);
@@ -81,6 +82,10 @@ Value roundToOdd(ElementBuilder &code, Value value) {
   Value isEven =
       code.make<arith::CmpIOp>(arith::CmpIPredicate::eq, code.both(bits, one), code.number(i32, 0));
   Value isInexact = code.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
+  Value magnitude = code.make<math::AbsFOp>(back);
+  Value isFinite = code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, magnitude,
+                                            code.number(value.getType(), std::numeric_limits<double>::infinity()));
+  isInexact = code.both(isInexact, isFinite);
   // Away from zero or toward it, in the bits' own order.
   Value tooSmall = code.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, back, value);
   Value isNegative =
@@ -111,6 +116,14 @@ Value integerToFloat(ElementBuilder &code, Value value, Type type, CastRule rule
   return floatToFloat(code, value, type);
 }
 
+/// `value` as an f32 that a narrower float can be rounded from: whole numbers of many digits keep what matters of them.
+Value toSingle(ElementBuilder &code, Value value, CastRule rule) {
+  Type f32 = code.builder.getF32Type(), f64 = code.builder.getF64Type();
+  if (value.getType().isInteger() && widthOf(value.getType()) > 24)
+    value = castNumber(code, value, f64, rule);
+  return value.getType() == f64 ? roundToOdd(code, value) : castNumber(code, value, f32, rule);
+}
+
 } // namespace
 
 Type joule::nn::computeTypeOf(Type type) {
@@ -126,8 +139,7 @@ Value joule::nn::castNumber(ElementBuilder &code, Value value, Type type, CastRu
     value = decodeSmallFloat(code, value);
   if (isSmallFloat(type)) {
     rule.unsignedResult = false;
-    value = castNumber(code, value, code.builder.getF32Type(), rule);
-    return encodeSmallFloat(code, value, type, rule.saturate);
+    return encodeSmallFloat(code, toSingle(code, value, rule), type, rule);
   }
   Type from = value.getType();
   // A boolean is 0 or 1, however integers are read.
@@ -147,7 +159,7 @@ Value joule::nn::castNumber(ElementBuilder &code, Value value, Type type, CastRu
 Value CastOp::emitElement(OpBuilder &builder, Location loc, ElementSource &source, unsigned,
                           ValueRange indices) {
   ElementBuilder code{builder, loc, source};
-  CastRule rule{getSaturate(), getUnsignedInput(), getUnsignedResult()};
+  CastRule rule{getSaturate(), getUnsignedInput(), getUnsignedResult(), getRounding()};
   Type type = cast<RankedTensorType>(getResult().getType()).getElementType();
   return castNumber(code, source.element(getInput(), indices), type, rule);
 }

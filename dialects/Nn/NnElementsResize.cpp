@@ -89,8 +89,25 @@ private:
   SmallVector<unsigned> sampled;
   SmallVector<Dimension> dimensions;
 
+  Value inputs(unsigned dim) { return real.fromIndex(code.source.size(op.getInput(), dim)); }
+  Value outputs(unsigned dim) { return real.fromIndex(code.source.size(op.getResult(), dim)); }
+
+  Value statedScale(unsigned dim) { return code.source.element(op.getScales(), code.index(dim)); }
+
+  /// Whether the scale is what f32 makes of the sizes' ratio; then it stands for that ratio.
+  Value isRatio(unsigned dim) {
+    Value nearest = code.make<arith::TruncFOp>(code.builder.getF32Type(), real.div(outputs(dim), inputs(dim)));
+    return code.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, nearest, statedScale(dim));
+  }
+
   Value scale(unsigned dim) {
-    return code.make<arith::ExtFOp>(real.f64, code.source.element(op.getScales(), code.index(dim)));
+    Value stated = code.make<arith::ExtFOp>(real.f64, statedScale(dim));
+    return code.select(isRatio(dim), real.div(outputs(dim), inputs(dim)), stated);
+  }
+
+  /// The output size as the scale has it, which may be fractional.
+  Value width(unsigned dim) {
+    return code.select(isRatio(dim), outputs(dim), real.mul(scale(dim), inputs(dim)));
   }
 
   Value region(unsigned number) {
@@ -111,25 +128,25 @@ private:
 
   /// The input coordinate of output coordinate `index`, as ONNX Resize defines each mode.
   Value coordinate(unsigned dim, Value index) {
-    Value x = real.fromIndex(index), in = real.fromIndex(code.source.size(op.getInput(), dim));
-    Value factor = scale(dim), out = real.mul(factor, in), half = real.number(0.5), one = real.number(1);
+    Value x = real.fromIndex(index), in = inputs(dim);
+    Value factor = scale(dim), out = width(dim), half = real.number(0.5), one = real.number(1);
     auto halfPixel = [&] { return real.sub(real.div(real.add(x, half), factor), half); };
-    auto unlessSingle = [&](Value many, Value single) {
-      return code.select(real.test(arith::CmpFPredicate::OEQ, out, 1), single, many);
+    auto unlessSingle = [&](Value size, Value many, Value single) {
+      return code.select(real.test(arith::CmpFPredicate::OEQ, size, 1), single, many);
     };
     auto stretched = [&] { return real.div(real.mul(x, real.sub(in, one)), real.sub(out, one)); };
     switch (op.getCoordinate()) {
     case CoordinateMode::HalfPixel:
       return halfPixel();
     case CoordinateMode::HalfPixelSymmetric: {
-      Value adjustment = real.div(real.fromIndex(code.source.size(op.getResult(), dim)), out);
+      Value adjustment = real.div(outputs(dim), out);
       Value offset = real.mul(real.mul(in, half), real.sub(one, adjustment));
       return real.add(offset, halfPixel());
     }
     case CoordinateMode::PytorchHalfPixel:
-      return unlessSingle(halfPixel(), real.number(-0.5));
+      return unlessSingle(outputs(dim), halfPixel(), real.number(0));
     case CoordinateMode::AlignCorners:
-      return unlessSingle(stretched(), real.number(0));
+      return unlessSingle(out, stretched(), real.number(0));
     case CoordinateMode::Asymmetric:
       return real.div(x, factor);
     case CoordinateMode::TfHalfPixelForNn:
@@ -139,7 +156,7 @@ private:
       Value last = real.sub(in, one), span = real.sub(end, start);
       Value many = real.div(real.mul(real.mul(x, span), last), real.sub(out, one));
       Value single = real.mul(real.mul(span, last), half);
-      return real.add(unlessSingle(many, single), real.mul(start, last));
+      return real.add(unlessSingle(outputs(dim), many, single), real.mul(start, last));
     }
     }
     return {};

@@ -75,19 +75,38 @@ Value decodeExponent(ElementBuilder &code, Value value) {
   return bits.asFloat(wide);
 }
 
-/// The power of two nearest to `value`, the greater one where two are; NaN for negative numbers, and for zero
-/// and what is out of range unless `saturate`, which gives the least or greatest power.
-Value encodeExponent(ElementBuilder &code, Value value, Type type, bool saturate) {
+/// How an f32's magnitude becomes a power of two.
+struct PowerRule {
+  /// Added to the bits before the fraction is dropped.
+  uint32_t added;
+  /// The least magnitudes that become 2^-126 and 2^-127, both below f32's normal numbers; 2^-127 is 0x00400000 there.
+  uint32_t first, least;
+
+  static PowerRule of(PowerRounding rounding) {
+    switch (rounding) {
+    case PowerRounding::Up:
+      return {0x007fffff, 0x00400001, 0x00200001};
+    case PowerRounding::Down:
+      return {0, 0x00800000, 0x00400000};
+    case PowerRounding::Nearest:
+      return {0x00400000, 0x00600000, 0x00300000};
+    }
+    llvm_unreachable("all roundings are listed");
+  }
+};
+
+/// `value` as a power of two, rounded as `rule` says; NaN for negative numbers, and for zero and what is out of range
+/// unless it saturates, which gives the least or greatest power.
+Value encodeExponent(ElementBuilder &code, Value value, Type type, const CastRule &rule) {
   using P = arith::CmpIPredicate;
   Bits bits{code};
+  PowerRule round = PowerRule::of(rule.rounding);
   Value all = bits.asBits(value), magnitude = code.make<arith::AndIOp>(all, bits.number(0x7fffffff));
-  Value power = bits.right(code.add(magnitude, bits.number(0x00400000)), 23);
-  // Below 2^-126 f32 is subnormal: 2^-127 is 0x00400000 there, and three quarters of it are nearest to it,
-  // too.
-  Value tiny = code.select(bits.test(P::uge, magnitude, 0x00600000), bits.number(1), bits.number(0));
+  Value power = bits.right(code.add(magnitude, bits.number(round.added)), 23);
+  Value tiny = code.select(bits.test(P::uge, magnitude, round.first), bits.number(1), bits.number(0));
   power = code.select(bits.test(P::ult, magnitude, 0x00800000), tiny, power);
-  power = code.select(bits.test(P::ult, magnitude, 0x00300000), bits.number(saturate ? 0 : 255), power);
-  power = code.select(bits.test(P::uge, power, 255), bits.number(saturate ? 254 : 255), power);
+  power = code.select(bits.test(P::ult, magnitude, round.least), bits.number(rule.saturate ? 0 : 255), power);
+  power = code.select(bits.test(P::uge, power, 255), bits.number(rule.saturate ? 254 : 255), power);
   Value isNan = bits.test(P::ugt, magnitude, 0x7f800000), isNegative = bits.test(P::ugt, all, 0x80000000);
   return storeBits(code, code.select(code.either(isNan, isNegative), bits.number(255), power), type);
 }
@@ -129,10 +148,11 @@ Value joule::nn::decodeSmallFloat(ElementBuilder &code, Value value) {
   return bits.asFloat(wide);
 }
 
-Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type, bool saturate) {
+Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type,
+                                  const CastRule &rule) {
   std::optional<Format> format = formatOf(type);
   if (!format)
-    return encodeExponent(code, value, type, saturate);
+    return encodeExponent(code, value, type, rule);
   Bits bits{code};
   unsigned dropped = 23 - format->fractionBits;
   Value all = bits.asBits(value);
@@ -155,7 +175,7 @@ Value joule::nn::encodeSmallFloat(ElementBuilder &code, Value value, Type type, 
   Value isNan = bits.test(arith::CmpIPredicate::ugt, magnitude, 0x7f800000);
   // Of the greatest exponents `normal` is too great whatever its type, so one comparison finds all overflows.
   Value isOver = bits.test(arith::CmpIPredicate::sgt, result, format->greatest);
-  int overflow = saturate || format->nan < 0 ? format->greatest
+  int overflow = rule.saturate || format->nan < 0 ? format->greatest
                                              : (format->infinity >= 0 ? format->infinity : format->nan);
   result = code.select(isOver, bits.number(overflow), result);
   // A format without NaN has zero in its place.

@@ -14,8 +14,8 @@ mlir::IntegerType bitsTypeOf(mlir::Type smallFloat);
 /// `value`, of a small float type, as f32; exact.
 mlir::Value decodeSmallFloat(ElementBuilder &code, mlir::Value value);
 
-/// The f32 `value` rounded to nearest even in the small float type `type`. Beyond its largest value: that
-/// value where `saturate`, else infinity, or NaN in a type without infinities.
-mlir::Value encodeSmallFloat(ElementBuilder &code, mlir::Value value, mlir::Type type, bool saturate);
+/// The f32 `value` rounded to nearest even in the small float type `type`, to a power of two as `rule` says. Beyond its
+/// largest value: that value where `rule.saturate`, else infinity, or NaN in a type without infinities.
+mlir::Value encodeSmallFloat(ElementBuilder &code, mlir::Value value, mlir::Type type, const CastRule &rule);
 
 } // namespace joule::nn

@@ -10,11 +10,11 @@
 #include "lib/Artifact/Manifest.h"
 #include "lib/Compiler/Diagnostics.h"
 #include "lib/Compiler/OnnxTypes.h"
+#include "lib/Compiler/ReadProgram.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WritePlan.h"
 #include "lib/Emit/Assemble.h"
 #include "lib/Emit/EmitPtx.h"
-#include "lib/Import/Import.h"
 #include "passes/OnnxToNn/OnnxToNn.h"
 #include "passes/Pipeline.h"
 
@@ -66,7 +66,11 @@ public:
     double start = processorSeconds();
     if (Result<void> loaded = load(); !loaded)
       return loaded.error();
-    auto toNn = [&](OpPassManager &pm) { buildToNn(pm, weights); };
+    auto toNn = [&](OpPassManager &pm) {
+      if (!startsAtNn)
+        buildToNn(pm);
+      buildImproveNn(pm, weights);
+    };
     if (Result<void> lowered = lower(toNn, "2-nn"); !lowered)
       return lowered.error();
     if (Result<void> lowered = lower(buildToKernels, "3-kernels"); !lowered)
@@ -102,11 +106,13 @@ public:
 
 private:
   Result<void> load() {
-    module = importOnnx(context, model);
+    Program program = readProgram(context, model);
+    module = std::move(program.module);
+    startsAtNn = program.isNn;
     if (!module)
       return diagnostics.error(ErrorCode::ImportFailed);
     module->walk([&](onnx::NodeOp) { ++summary.nodes; });
-    return dump(*module, "1-onnx");
+    return startsAtNn ? Result<void>() : dump(*module, "1-onnx");
   }
 
   Result<void> lower(llvm::function_ref<void(OpPassManager &)> build, StringRef level) {
@@ -327,6 +333,7 @@ private:
   DiagnosticCollector diagnostics;
   reference::WeightStore weights;
   OwningOpRef<ModuleOp> module;
+  bool startsAtNn = false;
   CompileSummary summary;
 };
 

@@ -4,7 +4,7 @@
 #include "dialects/Nn/NnDialect.h"
 #include "dialects/Onnx/OnnxDialect.h"
 #include "lib/Compiler/Diagnostics.h"
-#include "lib/Import/Import.h"
+#include "lib/Compiler/ReadProgram.h"
 #include "lib/Reference/Interpreter/Interpreter.h"
 #include "passes/Nn/Passes.h"
 #include "passes/OnnxToNn/OnnxToNn.h"
@@ -59,11 +59,13 @@ Result<std::map<std::string, Tensor>> joule::runReference(const std::string &mod
   context.loadDialect<onnx::OnnxDialect, nn::NnDialect, arith::ArithDialect, math::MathDialect,
                       scf::SCFDialect, func::FuncDialect, tensor::TensorDialect>();
   DiagnosticCollector diagnostics(context);
-  OwningOpRef<ModuleOp> module = importOnnx(context, model);
+  Program program = readProgram(context, model);
+  OwningOpRef<ModuleOp> &module = program.module;
   if (!module)
     return diagnostics.error(ErrorCode::ImportFailed);
   PassManager pm(&context);
-  pm.addPass(createOnnxToNn());
+  if (!program.isNn)
+    pm.addPass(createOnnxToNn());
   pm.addPass(createVerifyNn());
   if (failed(pm.run(*module)))
     return diagnostics.error(ErrorCode::CompileFailed);

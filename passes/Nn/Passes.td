@@ -19,6 +19,24 @@ def VerifyNn : Pass<"verify-nn", "::mlir::ModuleOp"> {
   }];
 }
 
+def CanonicalizeNn : Pass<"canonicalize-nn", "::mlir::ModuleOp"> {
+  let summary = "Canonicalize without losing the sizes of tensors";
+  let description = [{
+    Upstream's `canonicalize`, but where that would fold an op to a constant of a type with dynamic sizes, which no one
+    could find any more, a scalar is repeated to the sizes that the op's result had.
+
+    ```mlir
+    %y = arith.subi %x, %x : tensor<?xi32>
+    // becomes
+    %zero = nn.constant dense<0> : tensor<i32> -> tensor<i32>
+    %y = nn.broadcast %zero sizes(%n) dimensions = [] : (tensor<i32>) -> tensor<?xi32>
+    ```
+
+    Needs: `nn`. Leaves: `nn`.
+  }];
+  let dependentDialects = ["::joule::nn::NnDialect"];
+}
+
 def FoldConstants : Pass<"nn-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Compute what depends on constants alone";
   let description = [{

@@ -85,7 +85,7 @@ static FailureOr<Path> translateChoice(Node &node, const Row &row, const Choice 
   translator.alias(axesValue, *translator.keep(node.hostTensor(elements, shape, list.dataType)));
   FailureOr<Path> path = attempt(translator, block, [&]() -> FailureOr<Path> {
     Node chosen(translator, node.op);
-    if (failed(row.translate(chosen)))
+    if (failed(row.translate(chosen)) || failed(chosen.wantFlags()))
       return failure();
     Path translated(block);
     for (Value result : node.op.getOutputs())

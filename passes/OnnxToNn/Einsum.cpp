@@ -193,6 +193,8 @@ LogicalResult translateEinsum(Node &node) {
     return node.error() << "has more than 64 letters";
   SmallVector<Operand> operands;
   for (auto [input, labels] : llvm::enumerate(equation->inputs)) {
+    if (!node.has(input))
+      return node.error() << "lacks input " << input;
     if (failed(node.wantNumber(input)) || failed(node.wantSameElement(0, input)))
       return failure();
     Tensor &x = node.input(input);

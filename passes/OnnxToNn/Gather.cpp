@@ -112,6 +112,9 @@ LogicalResult translateCompress(Node &node) {
     value = node.reshape(value, x.sizes, flat);
     x.sizes = flat;
   }
+  Index fits = node.math.compare(node.loc, arith::CmpIPredicate::sle, node.input(1).sizes[0], x.sizes[axis]);
+  if (failed(node.require(fits, "has more conditions than slices")))
+    return failure();
   auto [positions, count] = nonzero(node, node.value(1), 1);
   Value list = node.reshape(positions, {node.math.constant(1), count}, {count});
   Sizes sizes = x.sizes;

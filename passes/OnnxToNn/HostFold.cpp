@@ -514,6 +514,9 @@ bool joule::translate::foldOnHost(Node &node) {
   for (int64_t i = 0; i < node.numInputs(); ++i) {
     if (!node.has(i))
       continue;
+    // A fold finds its inputs by their position.
+    if (static_cast<int64_t>(inputs.size()) != i)
+      return false;
     Tensor &tensor = node.input(i);
     SmallVector<Index> *elements = isHostType(tensor.dataType) ? node.translator.hostElements(tensor) : nullptr;
     if (!elements)

@@ -22,6 +22,15 @@ LogicalResult wantBytes(Node &node, int64_t input) {
   return node.error() << "wants int8 or uint8 as input " << input << " but it is " << dataTypeName(type);
 }
 
+/// A vector holds one parameter for all, or one for each; a run may decide which.
+LogicalResult requireOneOrEach(Node &node, Index parameters, Index size) {
+  if (IndexMath::known(parameters))
+    return node.requireEqual(parameters, size, "has parameters for");
+  Index isOne = node.math.compare(node.loc, arith::CmpIPredicate::eq, parameters, node.math.constant(1));
+  Index isEach = node.math.compare(node.loc, arith::CmpIPredicate::eq, parameters, size);
+  return node.require(node.math.max(node.loc, isOne, isEach), "has parameters for sizes that differ");
+}
+
 /// `value`, the scale or zero point at `input`, repeated to `sizes`.
 FailureOr<Value> spread(Node &node, int64_t input, Value value, ArrayRef<Index> sizes, Along along) {
   Tensor parameter = node.input(input);
@@ -30,7 +39,7 @@ FailureOr<Value> spread(Node &node, int64_t input, Value value, ArrayRef<Index> 
     return node.broadcast(node.reshape(value, parameter.sizes, {}), {}, sizes);
   if (parameter.rank() == 1) {
     int64_t dim = along == Along::Rows ? std::max<int64_t>(rank - 2, 0) : along == Along::Columns ? rank - 1 : 0;
-    if (failed(node.requireEqual(parameter.sizes[0], sizes[dim], "has parameters for")))
+    if (failed(requireOneOrEach(node, parameter.sizes[0], sizes[dim])))
       return failure();
     return node.broadcastInDim(value, parameter.sizes, sizes, {dim});
   }

@@ -36,6 +36,13 @@ int64_t Node::integer(StringRef name, int64_t fallback) {
   return attribute ? attribute.getInt() : fallback;
 }
 
+bool Node::flag(StringRef name, bool fallback) {
+  int64_t value = integer(name, fallback);
+  if (value != 0 && value != 1)
+    strangeFlag = name;
+  return value != 0;
+}
+
 double Node::real(StringRef name, double fallback) {
   auto attribute = op.getNodeAttributes().getAs<FloatAttr>(name);
   return attribute ? attribute.getValueAsDouble() : fallback;
@@ -147,6 +154,12 @@ LogicalResult Node::wantSameElement(int64_t a, int64_t b) {
   if (input(a).dataType == input(b).dataType)
     return success();
   return error() << "joins " << dataTypeName(input(a).dataType) << " and " << dataTypeName(input(b).dataType);
+}
+
+LogicalResult Node::wantFlags() {
+  if (strangeFlag.empty())
+    return success();
+  return error() << "has " << strangeFlag << " = " << integer(strangeFlag, 0) << ", which is neither 0 nor 1";
 }
 
 //===- Building ------------------------------------------------------------------------------------------------------

@@ -346,7 +346,9 @@ LogicalResult translatePRelu(Node &node) {
 template <Value (Maths::*emit)(Value, Value)> LogicalResult variadic(Node &node) {
   SmallVector<Tensor *> tensors;
   for (int64_t i = 0; i < node.numInputs(); ++i) {
-    if (!node.has(i) || failed(node.wantNumber(i)) || failed(node.wantSameElement(0, i)))
+    if (!node.has(i))
+      return node.error() << "lacks input " << i;
+    if (failed(node.wantNumber(i)) || failed(node.wantSameElement(0, i)))
       return failure();
     tensors.push_back(&node.input(i));
   }

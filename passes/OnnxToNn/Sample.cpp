@@ -191,7 +191,9 @@ LogicalResult translateUpsample(Node &node) {
   return yieldResize(node, resize, nn::CoordinateMode::Asymmetric, nn::NearestMode::Floor);
 }
 
-bool isGiven(Node &node, int64_t input) { return node.has(input) && node.input(input).knownSize(0) != 0; }
+bool isGiven(Node &node, int64_t input) {
+  return node.has(input) && (node.input(input).rank() != 1 || node.input(input).knownSize(0) != 0);
+}
 
 LogicalResult translateResize(Node &node) {
   Tensor &x = node.input(0);

@@ -111,6 +111,13 @@ LogicalResult translateTopK(Node &node) {
       return node.error() << "has " << k->size() << " numbers of elements, and wants one";
     sizes[*axis] = k->front();
   }
+  // Where only a run brings it; what is known is said below.
+  if (!IndexMath::known(sizes[*axis])) {
+    Index enough = node.math.compare(node.loc, arith::CmpIPredicate::sle, sizes[*axis], x.sizes[*axis]);
+    Index real = node.math.compare(node.loc, arith::CmpIPredicate::sge, sizes[*axis], node.math.constant(0));
+    if (failed(node.require(node.math.min(node.loc, enough, real), "takes more elements than there are, or fewer than none")))
+      return failure();
+  }
   auto count = IndexMath::known(sizes[*axis]), length = x.knownSize(*axis);
   if (count && (*count < 0 || (length && *count > *length)))
     return node.error() << "takes " << *count << " of " << (length ? *length : 0) << " elements";
@@ -128,7 +135,8 @@ ArrayRef<Row> joule::translate::scatterRows() {
       {"", "ScatterElements", 11, 3, 3, translateScatterElements},
       {"", "ScatterND", 11, 3, 3, translateScatterNd},
       {"", "TensorScatter", 24, 2, 3, translateTensorScatter},
-      {"", "TopK", 1, 1, 2, translateTopK},
+      {"", "TopK", 1, 1, 1, translateTopK},
+      {"", "TopK", 10, 2, 2, translateTopK},
   };
   return rows;
 }

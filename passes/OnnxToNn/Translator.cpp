@@ -224,26 +224,32 @@ Tensor Translator::constantTensor(onnx::ConstantOp op) {
   return tensor;
 }
 
+/// All that the operator needs are there.
+static LogicalResult checkInputs(Node &node, const Row &row) {
+  int64_t given = node.numInputs();
+  if (given < row.leastInputs || (row.mostInputs >= 0 && given > row.mostInputs))
+    return node.error() << "has " << given << " inputs where it takes " << row.leastInputs << " to " << row.mostInputs;
+  for (int64_t input = 0; input < row.leastInputs; ++input)
+    if (!node.has(input))
+      return node.error() << "lacks input " << input;
+  return success();
+}
+
 LogicalResult Translator::translateNode(onnx::NodeOp op) {
   for (Value input : op.getInputs())
     if (lookup(input).poisoned)
       return failure();
   Node node(*this, op);
-  if (foldOnHost(node))
-    return success();
   const Row *row = findRow(op.getDomain(), op.getOpType(), op.getSinceVersion());
+  if (row && failed(checkInputs(node, *row)))
+    return failure();
+  if (foldOnHost(node))
+    return node.wantFlags();
   if (!row) {
     StringRef domain = op.getDomain();
     return emitError(op.getLoc()) << "operator " << (domain.empty() ? "" : (domain + ".").str()) << op.getOpType()
                                   << " (version " << op.getSinceVersion() << ") is not supported";
   }
-  int64_t given = node.numInputs();
-  if (given < row->leastInputs || (row->mostInputs >= 0 && given > row->mostInputs))
-    return node.error() << "has " << given << " inputs where it takes " << row->leastInputs << " to "
-                        << row->mostInputs;
-  for (int64_t input = 0; input < row->leastInputs; ++input)
-    if (!node.has(input))
-      return node.error() << "lacks input " << input;
   return translateWithRow(node, *row);
 }
 
@@ -252,7 +258,7 @@ LogicalResult Translator::translateWithRow(Node &node, const Row &row) {
   Operation *last = point == builder.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
   OpBuilder::InsertionGuard guard(builder);
   bool byChoice = hasAxesOfTheRun(node, row);
-  if (failed(byChoice ? translateEachChoice(node, row) : row.translate(node)))
+  if (failed(byChoice ? translateEachChoice(node, row) : row.translate(node)) || failed(node.wantFlags()))
     return failure();
   return verifyOpsAfter(node, last);
 }

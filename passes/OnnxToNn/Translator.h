@@ -123,7 +123,8 @@ public:
   // Attributes, with what stands for an absent one.
   bool hasAttribute(llvm::StringRef name) { return bool(op.getNodeAttributes().get(name)); }
   int64_t integer(llvm::StringRef name, int64_t fallback);
-  bool flag(llvm::StringRef name, bool fallback = false) { return integer(name, fallback) != 0; }
+  /// An attribute that is 0 or 1; any other is an error once the translation has ended.
+  bool flag(llvm::StringRef name, bool fallback = false);
   double real(llvm::StringRef name, double fallback);
   llvm::StringRef string(llvm::StringRef name, llvm::StringRef fallback);
   SmallVector<int64_t> integers(llvm::StringRef name, llvm::ArrayRef<int64_t> fallback = {});
@@ -148,6 +149,8 @@ public:
   LogicalResult wantBool(int64_t input);
   LogicalResult wantRank(int64_t input, int64_t least, int64_t most = -1);
   LogicalResult wantSameElement(int64_t a, int64_t b);
+  /// Every flag that was read was 0 or 1.
+  LogicalResult wantFlags();
 
   // Building.
   RankedTensorType type(llvm::ArrayRef<Index> sizes, Type element);
@@ -193,6 +196,10 @@ public:
   Tensor tensor(Value value, Sizes sizes, int dataType);
   /// A tensor that the host calculates.
   Tensor hostTensor(SmallVector<Index> elements, llvm::ArrayRef<int64_t> shape, int dataType);
+
+private:
+  /// A flag that is neither 0 nor 1, or empty.
+  llvm::StringRef strangeFlag;
 };
 
 /// What a row's translation wants to know of the input that lists axes.

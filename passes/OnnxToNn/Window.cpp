@@ -67,6 +67,10 @@ LogicalResult joule::translate::placeWindow(Node &node, Window &window, ArrayRef
       high = math.constant(none ? 0 : window.pads[window.size.size() + dim]);
       Index padded = math.add(loc, math.add(loc, input, low), high);
       Index steps = math.sub(loc, padded, math.constant(reach));
+      // Of an empty dimension nothing is left; any other must hold a window.
+      if (auto known = IndexMath::known(steps); known && *known < 0 && IndexMath::known(input) != 0)
+        return node.error() << "has a window of " << reach << " elements over a dimension of "
+                            << IndexMath::known(padded).value_or(0);
       size = math.add(loc, ceil ? math.ceilDiv(loc, steps, stride) : math.floorDiv(loc, steps, stride), math.constant(1));
       if (ceil) {
         // A last window that starts behind the input and its left padding is left out.
@@ -75,9 +79,6 @@ LogicalResult joule::translate::placeWindow(Node &node, Window &window, ArrayRef
         size = math.sub(loc, size, behind);
       }
     }
-    if (auto known = IndexMath::known(size); known && *known < 0)
-      return node.error() << "has a window of " << reach << " elements over a dimension of "
-                          << IndexMath::known(input).value_or(0);
     window.low.push_back(low);
     window.high.push_back(high);
     window.outputs.push_back(math.max(loc, size, math.constant(0)));

@@ -80,7 +80,7 @@ tile::ScheduleAttr chooseForLines(const nn::MatrixProduct &product, const Sizes 
   // A window that is walked at once needs no loop, and its places are constants.
   const int64_t mostAtOnce = 32;
   if (sharing == 1 && sizes.depth <= mostAtOnce)
-    runs = llvm::divideCeil(sizes.depth, run);
+    runs = std::max<int64_t>(llvm::divideCeil(sizes.depth, run), 1);
   return tile::ScheduleAttr::get(product.op->getContext(), "dot", perBlock * sharing, {perBlock, sharing},
                                  {run, runs}, indexBits);
 }

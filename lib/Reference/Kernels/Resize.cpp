@@ -10,10 +10,9 @@ namespace {
 struct Axis {
   int64_t inputs, outputs;
   double scale;
-  double roiStart = 0, roiEnd = 1;
-
   /// The output size as the scale has it, which may be fractional.
-  double width() const { return scale * inputs; }
+  double width;
+  double roiStart = 0, roiEnd = 1;
 
   /// True where resampling changes nothing.
   bool isIdentity() const { return scale == 1 && inputs == outputs && roiStart == 0 && roiEnd == 1; }
@@ -27,16 +26,18 @@ struct Sample {
 };
 
 /// A model that gives sizes states a scale that f32 rounded; the ratio of the sizes is what it meant.
-double exactScale(float stated, int64_t inputs, int64_t outputs) {
+Axis axisOf(float stated, int64_t inputs, int64_t outputs) {
   double ratio = static_cast<double>(outputs) / inputs;
-  return static_cast<float>(ratio) == stated ? ratio : stated;
+  if (static_cast<float>(ratio) == stated)
+    return {inputs, outputs, ratio, static_cast<double>(outputs)};
+  return {inputs, outputs, stated, static_cast<double>(stated) * inputs};
 }
 
 /// The input coordinate of output `x`.
 double inputCoordinate(double x, const Axis &axis, CoordinateMode mode) {
   switch (mode) {
   case CoordinateMode::AlignCorners:
-    return axis.width() == 1 ? 0 : x * (axis.inputs - 1) / (axis.width() - 1);
+    return axis.width == 1 ? 0 : x * (axis.inputs - 1) / (axis.width - 1);
   case CoordinateMode::Asymmetric:
     return x / axis.scale;
   case CoordinateMode::TfHalfPixelForNn:
@@ -44,12 +45,12 @@ double inputCoordinate(double x, const Axis &axis, CoordinateMode mode) {
   case CoordinateMode::TfCropAndResize: {
     double start = axis.roiStart * (axis.inputs - 1),
            extent = (axis.roiEnd - axis.roiStart) * (axis.inputs - 1);
-    return start + (axis.outputs == 1 ? extent / 2 : x * extent / (axis.width() - 1));
+    return start + (axis.outputs == 1 ? extent / 2 : x * extent / (axis.width - 1));
   }
   case CoordinateMode::PytorchHalfPixel:
     return axis.outputs == 1 ? 0 : (x + 0.5) / axis.scale - 0.5;
   case CoordinateMode::HalfPixelSymmetric: {
-    double offset = axis.inputs / 2.0 * (1 - axis.outputs / axis.width());
+    double offset = axis.inputs / 2.0 * (1 - axis.outputs / axis.width);
     return offset + (x + 0.5) / axis.scale - 0.5;
   }
   case CoordinateMode::HalfPixel:
@@ -169,7 +170,7 @@ Result<Buffer> resize(const Buffer &input, const Buffer &scales, const Buffer *r
     auto stated = static_cast<float>(scales.number(dim));
     if (!(stated > 0))
       return Failure{"has scale " + std::to_string(stated) + " along dimension " + std::to_string(dim)};
-    Axis axis{input.shape[dim], shape[dim], exactScale(stated, input.shape[dim], shape[dim])};
+    Axis axis = axisOf(stated, input.shape[dim], shape[dim]);
     if (roi && options.coordinate == CoordinateMode::TfCropAndResize) {
       axis.roiStart = roi->number(dim);
       axis.roiEnd = roi->number(rank + dim);
