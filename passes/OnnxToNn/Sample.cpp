@@ -66,13 +66,91 @@ LogicalResult takeScales(Node &node, const Tensor &x, ArrayRef<double> scales, R
   return success();
 }
 
+/// `sizes` of the host as a vector of floats.
+Value floatVector(Node &node, ArrayRef<Index> sizes, int type) {
+  Tensor host = node.hostTensor(SmallVector<Index>(sizes), {int64_t(sizes.size())}, Int64);
+  return node.convert(node.translator.materialize(node.loc, host), Int64, type);
+}
+
+/// Scales of the axes as those of all dimensions, in f32; the others keep their size.
+Value scalesOfAll(Node &node, Value scales, int type, ArrayRef<int64_t> axes, int64_t rank) {
+  Value list = node.convert(scales, type, Float);
+  Sizes one = {node.math.constant(1)};
+  SmallVector<Value> parts;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    const int64_t *place = llvm::find(axes, dim);
+    bool isAxis = place != axes.end();
+    parts.push_back(isAxis ? node.slice(list, {node.math.constant(place - axes.begin())}, one, {1})
+                           : node.splat(1, node.builder.getF32Type(), one));
+  }
+  auto type1 = RankedTensorType::get({rank}, node.builder.getF32Type());
+  return node.builder.create<nn::ConcatOp>(type1, parts, ValueRange(), 0);
+}
+
+/// Sizes that a run calculates, f64 numbers, become the host's.
+LogicalResult readSizes(Node &node, Value numbers, Resize &resize) {
+  Sizes count = {node.math.constant(resize.axes.size())};
+  Value whole = node.convert(node.builder.create<math::FloorOp>(numbers), Double, Int64);
+  Tensor list = node.tensor(whole, count, Int64);
+  SmallVector<Index> *sizes = node.translator.readElements(node.loc, list);
+  for (auto [axis, size] : llvm::zip(resize.axes, *sizes)) {
+    Index isSize = node.math.compare(node.loc, arith::CmpIPredicate::sge, size, node.math.constant(0));
+    if (failed(node.require(isSize, "has a scale that is no positive number")))
+      return failure();
+    resize.sizes[axis] = size;
+  }
+  return success();
+}
+
+/// Scales that only a run brings.
+LogicalResult takeRunScales(Node &node, const Tensor &x, Tensor scales, Resize &resize) {
+  Sizes count = {node.math.constant(resize.axes.size())};
+  if (scales.rank() != 1 || !scales.isFloat())
+    return node.error() << "has scales of type " << scales.type();
+  if (failed(node.requireEqual(scales.sizes[0], count[0], "has scales and axes in numbers of")))
+    return failure();
+  Value list = node.reshape(scales.value, scales.sizes, count);
+  resize.scaleValue = scalesOfAll(node, list, scales.dataType, resize.axes, x.rank());
+  Sizes from;
+  for (int64_t axis : resize.axes)
+    from.push_back(x.sizes[axis]);
+  Maths m(node, count, Double);
+  return readSizes(node, m.mul(floatVector(node, from, Double), node.convert(list, scales.dataType, Double)), resize);
+}
+
+/// Scales as constants, or else as the run's.
+LogicalResult takeScaleInput(Node &node, const Tensor &x, int64_t input, Resize &resize) {
+  Value value = node.value(input);
+  if (constantValue(value)) {
+    FailureOr<SmallVector<double>> scales = constantReals(node, input);
+    return failed(scales) ? failure() : takeScales(node, x, *scales, resize);
+  }
+  return takeRunScales(node, x, node.input(input), resize);
+}
+
+/// As `keepAspectRatio`, where a run decides.
+LogicalResult keepRunAspectRatio(Node &node, const Tensor &x, StringRef policy, Resize &resize) {
+  Sizes count = {node.math.constant(resize.axes.size())}, from, to;
+  for (int64_t axis : resize.axes) {
+    from.push_back(x.sizes[axis]);
+    to.push_back(resize.sizes[axis]);
+  }
+  Maths m(node, count, Double);
+  Value before = floatVector(node, from, Double);
+  Value ratios = m.div(floatVector(node, to, Double), before);
+  Value common = node.reduce(policy == "not_larger" ? nn::Combiner::Min : nn::Combiner::Max, ratios, {0});
+  Value scales = node.broadcast(common, {}, count);
+  resize.scaleValue = scalesOfAll(node, scales, Double, resize.axes, x.rank());
+  return readSizes(node, m.add(m.mul(scales, before), m.constant(0.5)), resize);
+}
+
 /// One scale for all axes, so that no size is larger, or none smaller, than asked for.
 LogicalResult keepAspectRatio(Node &node, const Tensor &x, StringRef policy, Resize &resize) {
   std::optional<double> common;
   for (int64_t axis : resize.axes) {
     auto from = x.knownSize(axis), to = IndexMath::known(resize.sizes[axis]);
     if (!from || !to || *from == 0)
-      return node.unsupported() << "keeps the aspect ratio of dynamic sizes, which is not supported";
+      return keepRunAspectRatio(node, x, policy, resize);
     double scale = double(*to) / double(*from);
     common = !common ? scale : policy == "not_larger" ? std::min(*common, scale) : std::max(*common, scale);
   }
@@ -81,12 +159,6 @@ LogicalResult keepAspectRatio(Node &node, const Tensor &x, StringRef policy, Res
     resize.sizes[axis] = node.math.constant(int64_t(std::floor(*common * double(*x.knownSize(axis)) + 0.5)));
   }
   return success();
-}
-
-/// `sizes` of the host as a vector of floats.
-Value floatVector(Node &node, ArrayRef<Index> sizes) {
-  Tensor host = node.hostTensor(SmallVector<Index>(sizes), {int64_t(sizes.size())}, Int64);
-  return node.convert(node.translator.materialize(node.loc, host), Int64, Float);
 }
 
 LogicalResult takeSizes(Node &node, const Tensor &x, ArrayRef<Index> sizes, Resize &resize) {
@@ -106,7 +178,7 @@ LogicalResult takeSizes(Node &node, const Tensor &x, ArrayRef<Index> sizes, Resi
   }
   if (!allKnown) {
     Sizes count = {node.math.constant(x.rank())};
-    resize.scaleValue = Maths(node, count, Float).div(floatVector(node, resize.sizes), floatVector(node, x.sizes));
+    resize.scaleValue = Maths(node, count, Float).div(floatVector(node, resize.sizes, Float), floatVector(node, x.sizes, Float));
   }
   return success();
 }
@@ -185,8 +257,7 @@ LogicalResult translateUpsample(Node &node) {
   Resize resize = startResize(x);
   if (failed(readAxes(node, x, resize)))
     return failure();
-  FailureOr<SmallVector<double>> scales = node.has(1) ? constantReals(node, 1) : node.reals("scales");
-  if (failed(scales) || failed(takeScales(node, x, *scales, resize)))
+  if (failed(node.has(1) ? takeScaleInput(node, x, 1, resize) : takeScales(node, x, node.reals("scales"), resize)))
     return failure();
   return yieldResize(node, resize, nn::CoordinateMode::Asymmetric, nn::NearestMode::Floor);
 }
@@ -209,8 +280,7 @@ LogicalResult translateResize(Node &node) {
     if (failed(sizes) || failed(takeSizes(node, x, *sizes, resize)))
       return failure();
   } else if (isGiven(node, 2)) {
-    FailureOr<SmallVector<double>> scales = constantReals(node, 2);
-    if (failed(scales) || failed(takeScales(node, x, *scales, resize)))
+    if (failed(takeScaleInput(node, x, 2, resize)))
       return failure();
   } else {
     return node.error() << "has neither scales nor sizes";
