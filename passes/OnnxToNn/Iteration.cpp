@@ -110,7 +110,9 @@ FailureOr<bool> Iteration::iterate(Block *after, Handed &handed) {
   SmallVector<Tensor> carried = handed.tensors(after->getArguments().drop_front(2));
   node.math.assumeNonNegative(iteration);
   Value aliveIndex = builder.create<arith::IndexCastUIOp>(node.loc, builder.getIndexType(), alive);
+  translator.iterations.push_back(iteration);
   FailureOr<Step> step = body(iteration, aliveIndex, ArrayRef(carried).take_front(initial.size()));
+  translator.iterations.pop_back();
   if (failed(step))
     return failure();
   node.builder.restoreInsertionPoint(builder.saveInsertionPoint());

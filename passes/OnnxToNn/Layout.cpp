@@ -532,28 +532,9 @@ LogicalResult translateSpaceToDepth(Node &node) {
   return node.yield(node.reshape(value, moved, sizes), sizes, x.dataType);
 }
 
-/// As inference sees it: nothing is dropped. Training is another matter.
-LogicalResult translateDropout(Node &node) {
-  Tensor &x = node.input(0);
-  if (node.has(2)) {
-    auto training = node.constantIntegers(2);
-    if (failed(training))
-      return failure();
-    if (training->size() != 1 || training->front() != 0)
-      return node.unsupported() << "in training mode is not supported";
-  }
-  int maskType = node.version() < 10 ? x.dataType : int(Bool);
-  SmallVector<Tensor> results = {x};
-  if (node.wants(1))
-    results.push_back(node.tensor(node.splat(1, nnElementType(node.builder.getContext(), maskType), x.sizes), x.sizes,
-                                  maskType));
-  return node.yield(results);
-}
-
 const Row rows[] = {
     {"", "Concat", 1, 1, -1, translateConcat},
     {"", "DepthToSpace", 1, 1, 1, translateDepthToSpace},
-    {"", "Dropout", 1, 1, 3, translateDropout},
     {"", "Expand", 8, 2, 2, translateExpand},
     {"", "Flatten", 1, 1, 1, translateFlatten},
     {"", "Identity", 1, 1, 1, translateIdentity},

@@ -20,6 +20,7 @@ llvm::StringMap<SmallVector<const Row *>> indexRows() {
       foldRows(),
       generateRows(),
       gridRows(),
+      randomRows(),
       regionRows(),
       spectrumRows(),
       windowRows(),

@@ -15,6 +15,7 @@ llvm::ArrayRef<Row> dataSizeRows();
 llvm::ArrayRef<Row> foldRows();
 llvm::ArrayRef<Row> generateRows();
 llvm::ArrayRef<Row> gridRows();
+llvm::ArrayRef<Row> randomRows();
 llvm::ArrayRef<Row> regionRows();
 llvm::ArrayRef<Row> spectrumRows();
 llvm::ArrayRef<Row> windowRows();

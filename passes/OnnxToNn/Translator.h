@@ -263,6 +263,8 @@ public:
   IndexMath math;
   /// How many errors were contradictions.
   unsigned contradictions = 0;
+  /// The numbers of the iterations in which the builder stands, from the outermost on.
+  SmallVector<Index> iterations;
   /// The node just translated gives tensors of different kinds on these ways; the walk takes it from here.
   std::unique_ptr<Fork> pendingFork;
 

@@ -62,6 +62,16 @@ std::vector<std::string> inputNames(const onnx::ModelProto &model) {
   return names;
 }
 
+bool drawsNumbers(const onnx::ModelProto &model) {
+  static const std::set<std::string> generators = {"Bernoulli",    "Multinomial",      "RandomNormal", "RandomNormalLike",
+                                                   "RandomUniform", "RandomUniformLike"};
+  for (const onnx::NodeProto &node : model.graph().node())
+    // Since version 12 a third input says whether something is dropped.
+    if (generators.count(node.op_type()) || (node.op_type() == "Dropout" && node.input_size() == 3))
+      return true;
+  return false;
+}
+
 void forgetSizes(onnx::ModelProto &model) {
   onnx::GraphProto &graph = *model.mutable_graph();
   int symbols = 0;

@@ -19,6 +19,9 @@ std::string whyNotTensors(const onnx::ModelProto &model);
 /// The names of the inputs that a run is given; older models list constants too.
 std::vector<std::string> inputNames(const onnx::ModelProto &model);
 
+/// The model draws random numbers: those of a data set are another generator's.
+bool drawsNumbers(const onnx::ModelProto &model);
+
 /// Forgets the sizes of the inputs; each becomes a symbol of its own. A list of integers keeps its length,
 /// since that may decide a rank, as in Reshape, and ranks are always known.
 void forgetSizes(onnx::ModelProto &model);

@@ -114,6 +114,27 @@ static std::string runDataSets(const Prepared &prepared, const Executor &execute
   return "";
 }
 
+/// Expects the numbers that the reference draws, in the types and shapes of the data sets.
+static std::string takeNumbers(Prepared &prepared, const Executor &onReference) {
+  const onnx::GraphProto &graph = prepared.model.graph();
+  for (DataSet &set : prepared.sets) {
+    std::vector<std::string> names = inputNames(prepared.model);
+    Tensors inputs;
+    for (size_t i = 0; i < std::min(names.size(), set.inputs.size()); ++i)
+      inputs[names[i]] = set.inputs[i];
+    Result<Tensors> outputs = onReference(inputs);
+    if (!outputs)
+      return outputs.error().toString();
+    for (size_t i = 0; i < std::min<size_t>(set.outputs.size(), static_cast<size_t>(graph.output_size())); ++i) {
+      auto drawn = outputs->find(graph.output(static_cast<int>(i)).name());
+      if (drawn == outputs->end() || drawn->second.type != set.outputs[i].type || drawn->second.shape != set.outputs[i].shape)
+        return fmt::format("output {} is of another type or shape", i);
+      set.outputs[i] = drawn->second;
+    }
+  }
+  return "";
+}
+
 static std::map<std::string, TensorView> viewsOf(const Tensors &tensors) {
   std::map<std::string, TensorView> views;
   for (const auto &[name, tensor] : tensors)
@@ -135,12 +156,15 @@ Outcome runTest(const TestCase &test, Mode mode, const Device &device, const std
   if (!compiled)
     return {Status::Failed, Origin::None, compiled.error().toString()};
   Origin origin = originOf(compiled->plan);
+  Executor onReference = [&](const Tensors &inputs) { return runReference(prepared->path, inputs); };
+  if (drawsNumbers(prepared->model))
+    if (std::string problem = takeNumbers(*prepared, onReference); !problem.empty())
+      return {Status::Failed, origin, problem};
   Executor onDevice = [&](const Tensors &inputs) { return compiled->session.run(viewsOf(inputs)); };
   if (std::string problem = runDataSets(*prepared, onDevice); !problem.empty())
     return {Status::Failed, origin, problem};
   if (std::string culprit = computedOnHost(compiled->plan, prepared->model); !culprit.empty())
     return {Status::Failed, origin, culprit};
-  Executor onReference = [&](const Tensors &inputs) { return runReference(prepared->path, inputs); };
   if (std::string problem = runDataSets(*prepared, onReference); !problem.empty())
     return {Status::Failed, origin, "the reference differs: " + problem};
   return {Status::Passed, origin, ""};
