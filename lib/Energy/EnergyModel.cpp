@@ -145,6 +145,31 @@ EnergyParts energyOf(const WorkCounts &work, const Conditions &conditions, const
   return parts;
 }
 
+const std::vector<EnergyCause> &energyCauses() {
+  static const std::vector<EnergyCause> causes = {{"at rest", &EnergyParts::atRest},
+                                                  {"multiprocessors", &EnergyParts::multiprocessors},
+                                                  {"matrix units", &EnergyParts::matrix},
+                                                  {"cores", &EnergyParts::cores},
+                                                  {"shared", &EnergyParts::shared},
+                                                  {"L2", &EnergyParts::l2},
+                                                  {"DRAM", &EnergyParts::dram}};
+  return causes;
+}
+
+EnergyParts &EnergyParts::operator+=(const EnergyParts &other) {
+  for (const EnergyCause &cause : energyCauses())
+    this->*cause.part += other.*cause.part;
+  return *this;
+}
+
+double uncertaintyOf(const DeviceEnergy &device) {
+  double most = 0;
+  for (const auto &[name, fact] : device.file.energy)
+    if (fact.kind == FactKind::Fit && name.rfind("per_", 0) == 0)
+      most = std::max(most, fact.uncertainty);
+  return most > 0 ? most : 0.33;
+}
+
 EnergyFit fitEnergy(const std::vector<Measurement> &measurements, const DeviceEnergy &device,
                     const FitOptions &options) {
   std::vector<const Term *> visible = visibleTerms(measurements, device);

@@ -29,9 +29,23 @@ struct EnergyParts {
   Joules atRest, multiprocessors, matrix, cores, shared, l2, dram;
 
   Joules total() const { return atRest + multiprocessors + matrix + cores + shared + l2 + dram; }
+  EnergyParts &operator+=(const EnergyParts &other);
 };
 
+/// A cause's name and the part that holds it.
+struct EnergyCause {
+  const char *name;
+  Joules EnergyParts::*part;
+};
+
+/// All causes; their parts sum to the total.
+const std::vector<EnergyCause> &energyCauses();
+
 EnergyParts energyOf(const WorkCounts &work, const Conditions &conditions, const DeviceEnergy &device);
+
+/// The uncertainty of a prediction, as a share, two standard deviations: that of the device's fitted
+/// energies; a third where none was fitted.
+double uncertaintyOf(const DeviceEnergy &device);
 
 /// Work that ran, and the energy it took.
 struct Measurement {

@@ -60,6 +60,7 @@ static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, 
   prediction.clock = clock;
   prediction.time = launch + busy;
   EnergyParts parts = energyOf(onEnginesOf(device, work), {prediction.time, clock}, device);
+  prediction.parts = parts;
   prediction.atRest = parts.atRest;
   prediction.compute = parts.cores + parts.matrix + parts.shared + parts.multiprocessors;
   prediction.memory = parts.dram + parts.l2;
@@ -83,6 +84,13 @@ Prediction predict(const WorkCounts &work, const DeviceEnergy &device) {
   return predict(work, device, device.highestClock);
 }
 
+Joules energyFloor(const WorkCounts &work, const DeviceEnergy &device) {
+  Seconds time =
+      std::max(computeTime(work, device, device.highestClock), work.dramBytes / device.dramBandwidth);
+  EnergyParts parts = energyOf(onEnginesOf(device, work), {time, device.kneeClock}, device);
+  return parts.total() - parts.multiprocessors;
+}
+
 Prediction operator+(const Prediction &first, const Prediction &second) {
   Prediction sum = first.time >= second.time ? first : second;
   sum.time = first.time + second.time;
@@ -90,6 +98,8 @@ Prediction operator+(const Prediction &first, const Prediction &second) {
   sum.atRest = first.atRest + second.atRest;
   sum.memory = first.memory + second.memory;
   sum.compute = first.compute + second.compute;
+  sum.parts = first.parts;
+  sum.parts += second.parts;
   return sum;
 }
 

@@ -17,6 +17,7 @@ struct Prediction {
   Seconds time;
   Joules energy;                  ///< the sum of the three below
   Joules atRest, memory, compute; ///< power at rest over the time; bytes; operations and what feeds them
+  EnergyParts parts;              ///< the same joules, by finer causes
   Bound bound = Bound::Launch;
   Hertz clock; ///< below the asked one where the power cap forces it
   Source source = Source::Modelled;
@@ -33,6 +34,10 @@ Prediction predict(const WorkCounts &work, const DeviceEnergy &device, Hertz clo
 
 /// The same at the highest clock.
 Prediction predict(const WorkCounts &work, const DeviceEnergy &device);
+
+/// What no schedule goes below: the operations and bytes at the lowest voltage, and the power at rest there
+/// over the time that a roofline without launches takes at the highest clock.
+Joules energyFloor(const WorkCounts &work, const DeviceEnergy &device);
 
 /// One kernel after another.
 Prediction operator+(const Prediction &first, const Prediction &second);

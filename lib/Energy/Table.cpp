@@ -163,9 +163,21 @@ struct Reading {
 
 Error invalid(std::string message) { return Error{ErrorCode::TableInvalid, std::move(message), ""}; }
 
+// Many tables write "time_ms"; that is time[ms] where both parts are known.
+std::string withBrackets(const std::string &header) {
+  size_t line = header.rfind('_');
+  if (line == std::string::npos || header.find('[') != std::string::npos)
+    return header;
+  std::string name = header.substr(0, line), unit = header.substr(line + 1);
+  for (const Column &column : columns())
+    if (column.name == name && !column.unit.empty() && scaleOf(unit, column.unit))
+      return name + "[" + unit + "]";
+  return header;
+}
+
 Result<Reading> understand(const std::string &header, const TableOptions &options) {
   auto mapped = options.columns.find(header);
-  std::string text = mapped == options.columns.end() ? header : mapped->second;
+  std::string text = withBrackets(mapped == options.columns.end() ? header : mapped->second);
   size_t bracket = text.find('[');
   std::string name = text.substr(0, bracket);
   auto found =

@@ -1,7 +1,7 @@
 // Tables of measurements: CSV files whose columns carry units.
 //
-// A header names a column and its unit, "time[ms]". Files from elsewhere are read with a mapping: "time_ms"
-// is "time[ms]". Values may be missing, but for time and energy (or power).
+// A header names a column and its unit, "time[ms]" or "time_ms". Other names are mapped: "elapsed" is
+// "time[ms]". Values may be missing, but for time and energy (or power).
 #pragma once
 
 #include "lib/Energy/EnergyModel.h"

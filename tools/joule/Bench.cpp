@@ -3,6 +3,7 @@
 #include "tools/joule/Command.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/Interrupt.h"
+#include "tools/joule/PlanCost.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Program.h"
 #include "tools/joule/Units.h"
@@ -56,11 +57,9 @@ static Json describeLatency(const std::vector<double> &sorted, bool isVirtual) {
 }
 
 static Json describeModel(const std::vector<LaunchWork> &launches, const DeviceEnergy &device) {
-  Prediction total = predict(launches, device);
-  return {{"device", device.name},
-          {"source", nameOf(total.source)},
-          {"seconds", total.time.value()},
-          {"joules", total.energy.value()}};
+  Json json = describeCost(launches, device);
+  json["device"] = device.name;
+  return json;
 }
 
 static void printResults(const Json &json) {
@@ -71,10 +70,11 @@ static void printResults(const Json &json) {
              json["device"]["name"].get<std::string>(),
              isVirtual ? "virtual: wall time on this CPU, not a GPU's" : "measured",
              latency["runs"].get<size_t>(), time("min"), time("p50"), time("p90"), time("p99"), time("max"));
-  for (const Json &model : json["perInference"])
-    fmt::print("one inference on {} ({}): {}, {}\n", model["device"].get<std::string>(),
-               model["source"].get<std::string>(), withPrefix(model["seconds"], "s"),
-               withPrefix(model["joules"], "J"));
+  for (const Json &model : json["perInference"]) {
+    fmt::print("one inference");
+    printCost(model, model["device"]);
+    fmt::print("\n");
+  }
   if (size_t unknown = json["launchesNotModelled"].get<size_t>())
     fmt::print("{} launches depend on values that only a run knows; the model leaves them out\n", unknown);
 }

@@ -258,15 +258,6 @@ static ExitCode fitTable(const Options &options) {
 //===- predict
 //-------------------------------------------------------------------------------------------------------
 
-// The uncertainty that the fitted constants of a device carry; what was never fitted is known to a third.
-static double uncertaintyOf(const DeviceFile &file) {
-  double most = 0;
-  for (const auto &[name, fact] : file.energy)
-    if (fact.kind == FactKind::Fit && name.rfind("per_", 0) == 0)
-      most = std::max(most, fact.uncertainty);
-  return most > 0 ? most : 0.33;
-}
-
 static ExitCode predictTable(const Options &options) {
   Result<DeviceEnergy> device = openDevice(options.device);
   if (!device)
@@ -274,7 +265,7 @@ static ExitCode predictTable(const Options &options) {
   Result<MeasuredTable> table = readTable(options, *device, false);
   if (!table)
     return fail(table.error(), options.json);
-  double uncertainty = uncertaintyOf(device->file), error = 0;
+  double uncertainty = uncertaintyOf(*device), error = 0;
   int measured = 0;
   Json list = Json::array();
   for (const Measurement &row : table->measurements) {

@@ -3,6 +3,7 @@
 #include "lib/Artifact/ArtifactReader.h"
 #include "tools/joule/Command.h"
 #include "tools/joule/Inputs.h"
+#include "tools/joule/PlanCost.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Units.h"
 
@@ -66,10 +67,8 @@ static Json describe(const TargetReport &report) {
   Json json = {{"target", report.target}, {"launches", launches}};
   if (!report.device)
     return json;
-  Prediction total = predict(report.launches, *report.device);
   json["device"] = report.device->name;
-  json["total"] = {
-      {"seconds", total.time.value()}, {"joules", total.energy.value()}, {"source", nameOf(total.source)}};
+  json["total"] = describeCost(report.launches, *report.device);
   return json;
 }
 
@@ -91,14 +90,10 @@ static void printRow(const LaunchWork &row, const DeviceEnergy *device) {
 }
 
 static void printReport(const TargetReport &report) {
-  fmt::print("target {}: {} launch{}", report.target, report.launches.size(), report.launches.size() == 1 ? "" : "es");
-  if (report.device) {
-    Prediction total = predict(report.launches, *report.device);
-    fmt::print(", {} and {} on {} ({}: {:.0f} % at rest, {:.0f} % memory, {:.0f} % arithmetic)",
-               withPrefix(total.time.value(), "s"), withPrefix(total.energy.value(), "J"),
-               report.device->name, nameOf(total.source), 100 * (total.atRest / total.energy),
-               100 * (total.memory / total.energy), 100 * (total.compute / total.energy));
-  }
+  fmt::print("target {}: {} launch{}", report.target, report.launches.size(),
+             report.launches.size() == 1 ? "" : "es");
+  if (report.device)
+    printCost(describeCost(report.launches, *report.device), report.device->name);
   fmt::print("\n  {:<28} {:<9} {:>11} {:>9} {:>9} {:>9} {:<8} {}\n", "kernel", "family", "work", "bytes",
              "time", "energy", "bound by", "nodes");
   for (const LaunchWork &row : report.launches)
@@ -119,7 +114,8 @@ static Result<std::vector<TargetReport>> makeReports(const Artifact &artifact, c
     auto other = [&](const LaunchWork &row) { return !computes(*row.launch, options.node); };
     launches->erase(std::remove_if(launches->begin(), launches->end(), other), launches->end());
     if (launches->empty() && !options.node.empty())
-      return Error{ErrorCode::NodeUnknown, fmt::format("no launch for {} computes a node of this name", target), options.node};
+      return Error{ErrorCode::NodeUnknown,
+                   fmt::format("no launch for {} computes a node of this name", target), options.node};
     reports.push_back({target, deviceFor(plan.target()), std::move(*launches)});
   }
   return reports;

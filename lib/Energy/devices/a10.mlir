@@ -28,11 +28,15 @@ module attributes {
     knee_clock = #device.fact<1051.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1051.0, 1695.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1051.0, 1695.0], [20.0, 29.9], "W", estimate, within 0.4, "general knowledge; 50 W were fitted for a busy board">,
+    rest_power = #device.fact<17.5, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    memory_power = #device.fact<11.7, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    multiprocessor_power = #device.fact<34.4, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
     per_core_flop = #device.fact<6.1, "pJ/flop", fit, within 0.1, "roofline runs on eight A40, gpu-benches">,
-    per_tf32_flop = #device.fact<2.48, "pJ/flop", estimate, within 0.4, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
-    per_fp16_flop = #device.fact<1.24, "pJ/flop", fit, within 0.2, "networks at 900 MHz">,
-    per_int8_flop = #device.fact<0.62, "pJ/flop", estimate, within 0.4, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
-    per_dram_byte = #device.fact<101.0, "pJ/B", fit, within 0.1, "roofline runs on eight A40, gpu-benches">
+    per_tf32_flop = #device.fact<2.0, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
+    per_fp16_flop = #device.fact<1.0, "pJ/flop", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    per_int8_flop = #device.fact<0.5, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
+    per_dram_byte = #device.fact<130.7, "pJ/B", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    per_l2_byte = #device.fact<52.9, "pJ/B", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">
   }>
 } {
 }

@@ -30,14 +30,15 @@ module attributes {
     knee_clock = #device.fact<1020.0, "MHz", measured, within 0.1, "EnergAIzer artifact, ISPASS 2026">,
     core_voltage = #device.curve<[210.0, 270.0, 330.0, 390.0, 450.0, 510.0, 570.0, 630.0, 690.0, 750.0, 810.0, 870.0, 930.0, 990.0, 1050.0, 1110.0, 1170.0, 1230.0, 1290.0, 1350.0, 1410.0], [0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.6938, 0.7062, 0.725, 0.75, 0.775, 0.8125, 0.8438, 0.8938], "V", measured, within 0.01, "EnergAIzer artifact, ISPASS 2026 (MIT), one board">,
     idle_power = #device.curve<[210.0, 270.0, 330.0, 390.0, 450.0, 510.0, 570.0, 630.0, 690.0, 750.0, 810.0, 870.0, 930.0, 990.0, 1050.0, 1110.0, 1170.0, 1230.0, 1290.0, 1350.0, 1410.0], [44.47, 44.68, 44.87, 44.97, 45.28, 45.28, 45.37, 45.76, 45.96, 46.35, 46.75, 47.26, 47.65, 47.95, 49.24, 50.62, 53.1, 55.09, 58.52, 61.51, 67.34], "W", measured, within 0.25, "EnergAIzer artifact, ISPASS 2026 (MIT), one board; another board lay 11.5 W lower">,
-    rest_power = #device.fact<7.43, "W", fit, within 0.5, "networks at 900 MHz (EnergAIzer, ISPASS 2026), bench/energy, cross-validated error 4 %">,
-    multiprocessor_power = #device.fact<7.43, "W", fit, within 0.5, "networks at 900 MHz (EnergAIzer, ISPASS 2026), bench/energy, cross-validated error 4 %">,
+    rest_power = #device.fact<4.51, "W", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    memory_power = #device.fact<4.51, "W", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    multiprocessor_power = #device.fact<4.51, "W", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
     per_core_flop = #device.fact<3.1, "pJ/flop", fit, within 0.1, "5.2 pJ at 1410 MHz on eight SXM boards (gpu-benches), brought to 900 MHz by the square of the voltage">,
-    per_tf32_flop = #device.fact<0.52, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
-    per_fp16_flop = #device.fact<0.26, "pJ/flop", fit, within 0.5, "networks at 900 MHz (EnergAIzer, ISPASS 2026), bench/energy, cross-validated error 4 %">,
-    per_int8_flop = #device.fact<0.13, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
-    per_dram_byte = #device.fact<77.8, "pJ/B", fit, within 0.2, "networks at 900 MHz (EnergAIzer, ISPASS 2026), bench/energy, cross-validated error 4 %">,
-    per_l2_byte = #device.fact<37.7, "pJ/B", fit, within 0.4, "networks at 900 MHz (EnergAIzer, ISPASS 2026), bench/energy, cross-validated error 4 %">
+    per_tf32_flop = #device.fact<0.526, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
+    per_fp16_flop = #device.fact<0.263, "pJ/flop", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    per_int8_flop = #device.fact<0.1315, "pJ/flop", estimate, within 0.6, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
+    per_dram_byte = #device.fact<78.0, "pJ/B", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
+    per_l2_byte = #device.fact<37.5, "pJ/B", fit, within 0.16, "57 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">
   }>
 } {
 }

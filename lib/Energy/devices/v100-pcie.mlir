@@ -24,9 +24,13 @@ module attributes {
     knee_clock = #device.fact<945.0, "MHz", estimate, within 0.1, "0.685 of the highest clock, the middle of what six GPUs show; a fit on kernels gives 1100">,
     core_voltage = #device.curve<[945.0, 1380.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[945.0, 1380.0], [26.6, 39.7], "W", measured, within 0.1, "lowest reading at 405 MHz of a kernel on one multiprocessor, NV-DVFS; grows as V to the 1.8">,
-    per_core_flop = #device.fact<8.0, "pJ/flop", estimate, within 0.4, "between the 1080 Ti and the A100">,
+    multiprocessor_power = #device.fact<78.5, "W", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">,
+    occupancy_power = #device.fact<11.0, "W", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">,
+    per_core_flop = #device.fact<7.3, "pJ/flop", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">,
     per_fp16_flop = #device.fact<2.0, "pJ/flop", estimate, within 0.4, "twice the A100">,
-    per_dram_byte = #device.fact<110.0, "pJ/B", estimate, within 0.2, "as on 1080 Ti and A100">
+    per_fp32_instruction = #device.fact<14.6, "pJ", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">,
+    per_fp64_instruction = #device.fact<15.0, "pJ", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">,
+    per_dram_byte = #device.fact<35.3, "pJ/B", fit, within 0.22, "103 microbenchmarks at ten clocks (NV-DVFS-Benchmark), operands that toggle little; of benchmarks left out 95 % of rows lie within">
   }>
 } {
 }

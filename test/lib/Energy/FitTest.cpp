@@ -183,6 +183,13 @@ TEST(Table, ImpossibleRowsAreLeftOutAndListed) {
   EXPECT_EQ(table->leftOut[0].reason, "2e+03 Tflop/s of fp16 at 1410 MHz, 6.4 times the peak");
 }
 
+TEST(Table, UnitsMayFollowALine) {
+  Result<MeasuredTable> table = read({"time_ms", "energy_mJ", "clock_MHz"}, {"20", "3000", "1005"});
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_DOUBLE_EQ(table->measurements[0].energy.value(), 3);
+  EXPECT_FALSE(read({"time_ms", "energy_mV"}, {"20", "3000"}));
+}
+
 TEST(Table, OtherNamesAreMapped) {
   TableOptions options;
   options.columns = {{"ms", "time[ms]"}};
