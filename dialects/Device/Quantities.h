@@ -57,7 +57,7 @@ inline constexpr Quantity energyQuantities[] = {
     {"memory_power", "W", 0, 1000},
     {"multiprocessor_power", "W", 0, 1000},
     {"occupancy_power", "W", 0, 1000},
-    {"per_core_flop", "pJ/flop", 0.01, 1000, true},
+    {"per_core_flop", "pJ/flop", 0, 1000, true},
     {"per_tf32_flop", "pJ/flop", 0, 1000},
     {"per_fp16_flop", "pJ/flop", 0, 1000},
     {"per_fp8_flop", "pJ/flop", 0, 1000},

@@ -28,7 +28,9 @@ struct Options {
 } // namespace
 
 Result<DeviceEnergy> openDevice(const std::string &nameOrFile) {
-  if (nameOrFile.find('/') == std::string::npos && nameOrFile.find(".mlir") == std::string::npos)
+  bool isFile = std::filesystem::path(nameOrFile).extension() == ".mlir" ||
+                std::filesystem::is_regular_file(nameOrFile);
+  if (!isFile)
     return deviceNamed(nameOrFile);
   std::ifstream stream(nameOrFile, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -245,6 +247,11 @@ static ExitCode fitTable(const Options &options) {
     json["groups"].push_back({{"name", name}, {"bias", bias.first}, {"rows", bias.second}});
   if (!options.output.empty()) {
     file.name = std::filesystem::path(options.output).stem().string();
+    // Measurements of another thing than the columns say may give constants that no device has.
+    if (Result<DeviceFile> again = readDeviceFile(file.toString(), options.output); !again)
+      return fail(
+          {ErrorCode::FitImpossible, "the fit gives what no device has: " + again.error().message, ""},
+          options.json);
     if (Result<void> written = writeFile(options.output, file.toString()); !written)
       return fail(written.error(), options.json);
   }

@@ -157,7 +157,8 @@ static ExitCode showFrontier(const Options &options) {
     print(json);
     return Succeeded;
   }
-  fmt::print("{} launches on {} (modelled), against the highest clock:\n", kernels->size(), device->name);
+  fmt::print("{} launch{} on {} (modelled), against the highest clock:\n", kernels->size(),
+             kernels->size() == 1 ? "" : "es", device->name);
   // The front has a point for each step of the clock; every tenth tells its shape.
   size_t step = std::max<size_t>(1, json["front"].size() / 10);
   for (size_t i = 0; i < json["front"].size(); i += step)
