@@ -213,6 +213,33 @@ std::vector<Joules> crossValidate(const std::vector<Measurement> &measurements, 
   return predicted;
 }
 
+static double errorOfFit(const std::vector<Measurement> &measurements, DeviceEnergy device,
+                         const FitOptions &options) {
+  device.costs = fitEnergy(measurements, device, options).costs;
+  std::vector<Joules> predicted;
+  for (const Measurement &measurement : measurements)
+    predicted.push_back(energyOf(measurement.work, measurement.conditions, device).total());
+  return meanRelativeError(predicted, measurements);
+}
+
+DeviceEnergy withFittedVoltage(const std::vector<Measurement> &measurements, const DeviceEnergy &device,
+                               const FitOptions &options) {
+  DeviceEnergy best = device;
+  double least = errorOfFit(measurements, device, options);
+  double lowest = device.coreVoltage.values.front().value();
+  // Knees of known GPUs lie at 0.57 to 0.80 of the highest clock, ratios at 1.1 to 1.3.
+  for (double knee = 0.5; knee < 0.92; knee += 0.05)
+    for (double ratio = 1; ratio < 1.42; ratio += 0.05) {
+      DeviceEnergy trial = device;
+      trial.kneeClock = megahertz(std::round(knee * device.highestClock.value() / 1e6));
+      trial.coreVoltage = {{trial.kneeClock, device.highestClock}, {Volts(lowest), Volts(lowest * ratio)}};
+      double error = errorOfFit(measurements, trial, options);
+      if (error < least)
+        best = trial, least = error;
+    }
+  return best;
+}
+
 DeviceFile withCosts(DeviceFile file, const EnergyFit &fit, const std::string &source, double uncertainty) {
   for (const Term &term : terms()) {
     if (std::find(fit.used.begin(), fit.used.end(), term.name) == fit.used.end())

@@ -77,6 +77,11 @@ EnergyFit fitEnergy(const std::vector<Measurement> &measurements, const DeviceEn
 std::vector<Joules> crossValidate(const std::vector<Measurement> &measurements, const DeviceEnergy &device,
                                   const FitOptions &options = {});
 
+/// The device with the voltage curve (flat to a knee, then a line) under which a fit explains the
+/// measurements best. Their clocks must differ; where the table says little, so does the curve.
+DeviceEnergy withFittedVoltage(const std::vector<Measurement> &measurements, const DeviceEnergy &device,
+                               const FitOptions &options = {});
+
 /// The file's facts with fitted costs in the place of its own; `source` and `uncertainty` go with them.
 DeviceFile withCosts(DeviceFile file, const EnergyFit &fit, const std::string &source, double uncertainty);
 

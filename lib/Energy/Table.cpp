@@ -235,9 +235,10 @@ void countActivities(Row &row, const DeviceEnergy &device, const Conditions &con
 Result<Measurement> finish(Row row, size_t number, const DeviceEnergy &device, const TableOptions &options) {
   Measurement measurement;
   measurement.row = number;
-  if (!row.time || row.time->value() <= 0)
+  bool hasTime = row.time && row.time->value() > 0;
+  if (!hasTime && options.needsEnergy)
     return invalid(fmt::format("row {} has no time", number));
-  measurement.conditions.time = *row.time;
+  measurement.conditions.time = hasTime ? *row.time : Seconds(0);
   measurement.conditions.clock = row.clock.value_or(device.highestClock);
   if (!device.canRunAt(measurement.conditions.clock))
     return invalid(fmt::format("row {} ran at {} MHz, {} runs at {} to {} MHz", number,
@@ -246,7 +247,7 @@ Result<Measurement> finish(Row row, size_t number, const DeviceEnergy &device, c
   if (row.memoryClock && device.memoryClock.value() > 0)
     measurement.conditions.memoryClockShare = *row.memoryClock / device.memoryClock;
   if (row.energy || row.power)
-    measurement.energy = row.energy ? *row.energy : *row.power * *row.time;
+    measurement.energy = row.energy ? *row.energy : *row.power * measurement.conditions.time;
   if (options.needsEnergy && measurement.energy.value() <= 0)
     return invalid(fmt::format("row {} has no energy", number));
   countActivities(row, device, measurement.conditions);
@@ -284,6 +285,8 @@ std::string describeColumns() {
 std::string whyImpossible(const Measurement &measurement, const DeviceEnergy &device) {
   Seconds time = measurement.conditions.time;
   double clock = measurement.conditions.clock / device.highestClock;
+  if (time.value() <= 0)
+    return ""; // no time was measured
   for (int i = 0; i < engineCount; ++i) {
     FlopsPerSecond peak = clock * device.engines[i].peak, rate = measurement.work.flops[i] / time;
     // Clocks are read with some error, and boards may boost a little.

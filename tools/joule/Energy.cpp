@@ -1,4 +1,5 @@
 // `joule energy`: device files, the fit of their constants to measurements, and predictions of tables.
+#include "lib/Energy/Predict.h"
 #include "lib/Energy/Table.h"
 #include "tools/joule/Command.h"
 #include "tools/joule/EnergyFrontier.h"
@@ -22,6 +23,7 @@ struct Options {
   std::string device, table, output, groupBy = "group", source;
   std::vector<std::string> columns, ignored;
   double pull = 0.05;
+  bool fitVoltage = false;
   bool json = false;
 };
 
@@ -206,6 +208,16 @@ static void printFit(const Json &json, const EnergyFit &fit, const DeviceFile &f
                100 * group["bias"].get<double>(), group["rows"].get<int>());
 }
 
+static void setVoltage(DeviceFile &file, const DeviceEnergy &device, const std::string &source) {
+  Fact curve{{}, {}, "V", FactKind::Fit, 0.1, source};
+  for (Hertz clock : device.coreVoltage.clocks)
+    curve.clocks.push_back(clock.value() / 1e6);
+  for (Volts volts : device.coreVoltage.values)
+    curve.values.push_back(std::round(1e4 * volts.value()) / 1e4);
+  file.energy["core_voltage"] = curve;
+  file.energy["knee_clock"] = Fact{{}, {device.kneeClock.value() / 1e6}, "MHz", FactKind::Fit, 0.1, source};
+}
+
 static ExitCode fitTable(const Options &options) {
   Result<DeviceEnergy> device = openDevice(options.device);
   if (!device)
@@ -223,6 +235,8 @@ static ExitCode fitTable(const Options &options) {
                  ""},
                 options.json);
   FitOptions fitting{options.pull, device->costs};
+  if (options.fitVoltage)
+    *device = withFittedVoltage(rows, *device, fitting);
   std::vector<Joules> unseen = crossValidate(rows, *device, fitting);
   EnergyFit fit = fitEnergy(rows, *device, fitting);
   DeviceEnergy fitted = *device;
@@ -236,6 +250,8 @@ static ExitCode fitTable(const Options &options) {
                            ? "fit to " + std::filesystem::path(options.table).filename().string()
                            : options.source;
   DeviceFile file = withCosts(device->file, fit, source, cover);
+  if (options.fitVoltage)
+    setVoltage(file, *device, source);
   Json json = {{"rows", rows.size()},
                {"leftOut", table->leftOut.size()},
                {"error", meanRelativeError(seen, rows)},
@@ -265,6 +281,14 @@ static ExitCode fitTable(const Options &options) {
 //===- predict
 //-------------------------------------------------------------------------------------------------------
 
+// The energy in the given time; where none is given, the time is predicted, too.
+static std::pair<Joules, Seconds> priceOf(const Measurement &row, const DeviceEnergy &device) {
+  if (row.conditions.time.value() > 0)
+    return {energyOf(row.work, row.conditions, device).total(), row.conditions.time};
+  Prediction prediction = joule::predict(row.work, device, row.conditions.clock);
+  return {prediction.energy, prediction.time};
+}
+
 static ExitCode predictTable(const Options &options) {
   Result<DeviceEnergy> device = openDevice(options.device);
   if (!device)
@@ -276,11 +300,12 @@ static ExitCode predictTable(const Options &options) {
   int measured = 0;
   Json list = Json::array();
   for (const Measurement &row : table->measurements) {
-    Joules energy = energyOf(row.work, row.conditions, *device).total();
+    auto [energy, time] = priceOf(row, *device);
     Json json = {{"row", row.row},
                  {"joules", energy.value()},
                  {"plusMinus", uncertainty * energy.value()},
-                 {"watts", (energy / row.conditions.time).value()},
+                 {"watts", time.value() > 0 ? (energy / time).value() : 0},
+                 {"seconds", time.value()},
                  {"source", "modelled"}};
     if (row.energy.value() > 0) {
       json["measuredJoules"] = row.energy.value();
@@ -295,10 +320,10 @@ static ExitCode predictTable(const Options &options) {
     print(json);
     return Succeeded;
   }
-  fmt::print("row,energy[J],plus_minus[J],power[W]{}\n", measured ? ",measured[J]" : "");
+  fmt::print("row,time[s],energy[J],plus_minus[J],power[W]{}\n", measured ? ",measured[J]" : "");
   for (const Json &row : list)
-    fmt::print("{},{:.6g},{:.2g},{:.5g}{}\n", row["row"].get<int>(), row["joules"].get<double>(),
-               row["plusMinus"].get<double>(), row["watts"].get<double>(),
+    fmt::print("{},{:.6g},{:.6g},{:.2g},{:.5g}{}\n", row["row"].get<int>(), row["seconds"].get<double>(),
+               row["joules"].get<double>(), row["plusMinus"].get<double>(), row["watts"].get<double>(),
                !measured                        ? ""
                : row.contains("measuredJoules") ? fmt::format(",{:.6g}", row["measuredJoules"].get<double>())
                                                 : ",");
@@ -329,6 +354,8 @@ Command addEnergy(CLI::App &parent) {
   fit->add_option("--device", options->device, "The device file to start from: a name or a file")->required();
   fit->add_option("-o,--output", options->output, "Write the device file with the fitted constants");
   fit->add_option("--source", options->source, "What the fitted constants name as their source");
+  fit->add_flag("--fit-voltage", options->fitVoltage,
+                "Fit the curve of the voltage, too, to all rows; clocks must differ");
   fit->add_option("--pull", options->pull, "How hard constants are pulled to the device's, 0 to 1")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();

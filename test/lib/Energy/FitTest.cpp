@@ -111,6 +111,19 @@ TEST(EnergyFit, FindsPlantedConstants) {
   EXPECT_LT(meanRelativeError(crossValidate(runs, device, {0, {}}), runs), 1e-6);
 }
 
+TEST(EnergyFit, FindsAPlantedVoltageCurve) {
+  DeviceEnergy device = a100();
+  device.costs = plantedCosts();
+  device.kneeClock = megahertz(0.65 * 1410);
+  device.coreVoltage = {{device.kneeClock, device.highestClock}, {Volts(0.7), Volts(0.7 * 1.3)}};
+  std::vector<Measurement> runs = plantedRuns(device);
+  device.costs = {};
+  device.coreVoltage = {{megahertz(1300), device.highestClock}, {Volts(0.7), Volts(0.75)}};
+  DeviceEnergy found = withFittedVoltage(runs, device, {0, {}});
+  EXPECT_NEAR(found.kneeClock / device.highestClock, 0.65, 0.051);
+  EXPECT_NEAR(found.coreVoltage.values.back() / found.coreVoltage.values.front(), 1.3, 0.051);
+}
+
 TEST(EnergyFit, TheFileCarriesTheConstantsWithTheirSource) {
   DeviceEnergy device = a100();
   device.costs = plantedCosts();
