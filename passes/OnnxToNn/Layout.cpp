@@ -61,7 +61,11 @@ FailureOr<Sizes> reshapedSizes(Node &node, const Tensor &x, ArrayRef<Index> list
     }
     isInferred.push_back(is(entry, -1));
     sizes.push_back(size);
-    others.push_back(math.select(loc, isInferred.back(), math.constant(1), size));
+    Index other = math.select(loc, isInferred.back(), math.constant(1), size);
+    // Data may hold a zero, which is no divisor; where it stands beside a -1 the numbers of elements differ.
+    if (!known && !math.isNonNegative(entry))
+      other = math.max(loc, other, math.constant(1));
+    others.push_back(other);
   }
   bool anyInferred = llvm::any_of(isInferred, [](Index holds) { return IndexMath::known(holds) != 0; });
   if (llvm::count_if(isInferred, [](Index holds) { return IndexMath::known(holds) == 1; }) > 1)

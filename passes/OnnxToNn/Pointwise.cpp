@@ -162,10 +162,16 @@ LogicalResult translateSwish(Node &node) {
 
 LogicalResult translateShrink(Node &node) {
   double bias = node.real("bias", 0), lambda = node.real("lambd", 0.5);
-  return numberUnary(node, [&](Maths &m, Value x) {
-    Value above = m.select(m.greater(x, m.constant(lambda)), m.sub(x, m.constant(bias)), m.constant(0));
-    return m.select(m.less(x, m.constant(-lambda)), m.add(x, m.constant(bias)), above);
-  });
+  if (failed(node.wantNumber(0)))
+    return failure();
+  // Integers are compared with a fraction, too.
+  Tensor &input = node.input(0);
+  int computed = input.isFloat() ? input.dataType : int(Double);
+  Maths m(node, input.sizes, computed);
+  Value x = node.convert(node.value(0), input.dataType, computed);
+  Value above = m.select(m.greater(x, m.constant(lambda)), m.sub(x, m.constant(bias)), m.constant(0));
+  Value result = m.select(m.less(x, m.constant(-lambda)), m.add(x, m.constant(bias)), above);
+  return node.yield(node.convert(result, computed, input.dataType), input.sizes, input.dataType);
 }
 
 LogicalResult translateNot(Node &node) {

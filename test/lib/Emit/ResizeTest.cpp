@@ -165,7 +165,7 @@ const Case cases[] = {
       6, 6, 8, 8, 12, 18, 3,  13, 2,  2,  16, 9, 3,  13, 2,  2,  16, 9, 3, 13, 2, 2, 16, 9}},
     {"nearest_floor",
      R"((%x: tensor<4x5xf32>) -> tensor<6x3xf32> {
-      %s = nn.constant dense<[1.5, 0.6000000238418579]> : tensor<2xf32> -> tensor<2xf32>
+      %s = nn.constant dense<[1.5, 0.61000001430511475]> : tensor<2xf32> -> tensor<2xf32>
       %y = nn.resize nearest %x, %s coordinate = half_pixel nearest = floor
         : (tensor<4x5xf32>, tensor<2xf32>) -> tensor<6x3xf32>
       return %y : tensor<6x3xf32> })",
