@@ -101,6 +101,16 @@ public:
                        "operator " + node.getOpType().str() + domain + " (version " +
                            std::to_string(node.getSinceVersion()) + ") is not supported"});
     }
+    if (startsAtNn)
+      return nodes;
+    // What a node's own translation finds: attributes, types and sizes.
+    PassManager pm(&context);
+    buildToNn(pm);
+    if (succeeded(pm.run(*module)))
+      return nodes;
+    for (const Error &error : diagnostics.errors())
+      if (llvm::none_of(nodes, [&](const UnsupportedNode &known) { return known.node == error.node; }))
+        nodes.push_back({error.node, error.message});
     return nodes;
   }
 

@@ -5,6 +5,14 @@
 
 namespace joule {
 
+/// The op of a family that is one op's own; null, with an error, where the kernel yields something else.
+template <typename Op> Op ownOp(mlir::Operation *kernel, mlir::ValueRange results) {
+  auto op = results.front().getDefiningOp<Op>();
+  if (!op)
+    kernel->emitOpError() << "has a schedule for " << Op::getOperationName() << " but yields something else";
+  return op;
+}
+
 // What families whose threads each own a line of the result share.
 
 /// Runs `inside` where `condition` holds.

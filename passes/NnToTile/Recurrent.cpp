@@ -308,13 +308,13 @@ private:
 LogicalResult joule::emitRecurrent(KernelWriter &writer) {
   std::optional<Cell> cell = cellOf(writer.results[0].getDefiningOp());
   if (!cell)
-    return writer.kernel.emitOpError() << "yields no result of a recurrent cell";
+    return failure();
   return RecurrentEmitter(writer, *cell).run();
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfRecurrent(GridWriter &writer) {
   std::optional<Cell> cell = cellOf(writer.results[0].getDefiningOp());
   if (!cell)
-    return failure();
+    return writer.kernel.emitOpError() << "has a schedule for a recurrent cell but yields something else";
   return std::array<Value, 3>{writer.size(cell->sequence, 1), writer.index(1), writer.index(1)};
 }

@@ -83,9 +83,9 @@ SmallVector<Value> without(ArrayRef<Value> values, int64_t dim) {
 } // namespace
 
 LogicalResult joule::emitScatterElements(KernelWriter &writer) {
-  auto op = writer.results[0].getDefiningOp<nn::ScatterElementsOp>();
+  auto op = ownOp<nn::ScatterElementsOp>(writer.kernel, writer.results);
   if (!op)
-    return writer.kernel.emitOpError() << "yields no result of a scatter";
+    return failure();
   nn::ElementBuilder code = writer.code();
   int64_t axis = op.getAxis();
   SmallVector<Value> sizes = sizesOf(writer, op.getInput(), 0, rankOf(op.getInput()));
@@ -122,7 +122,7 @@ LogicalResult joule::emitScatterElements(KernelWriter &writer) {
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfScatterElements(GridWriter &writer) {
-  auto op = writer.results[0].getDefiningOp<nn::ScatterElementsOp>();
+  auto op = ownOp<nn::ScatterElementsOp>(writer.kernel, writer.results);
   if (!op)
     return failure();
   SmallVector<unsigned> dims;
@@ -133,9 +133,9 @@ FailureOr<std::array<Value, 3>> joule::gridOfScatterElements(GridWriter &writer)
 }
 
 LogicalResult joule::emitScatterNd(KernelWriter &writer) {
-  auto op = writer.results[0].getDefiningOp<nn::ScatterNdOp>();
+  auto op = ownOp<nn::ScatterNdOp>(writer.kernel, writer.results);
   if (!op)
-    return writer.kernel.emitOpError() << "yields no result of a scatter";
+    return failure();
   nn::ElementBuilder code = writer.code();
   int64_t rank = rankOf(op.getInput()), tupleDim = rankOf(op.getIndices()) - 1;
   int64_t tuple = cast<RankedTensorType>(op.getIndices().getType()).getDimSize(tupleDim);
@@ -172,7 +172,7 @@ LogicalResult joule::emitScatterNd(KernelWriter &writer) {
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfScatterNd(GridWriter &writer) {
-  auto op = writer.results[0].getDefiningOp<nn::ScatterNdOp>();
+  auto op = ownOp<nn::ScatterNdOp>(writer.kernel, writer.results);
   if (!op)
     return failure();
   int64_t tuple = cast<RankedTensorType>(op.getIndices().getType()).getShape().back();

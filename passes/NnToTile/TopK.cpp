@@ -35,14 +35,12 @@ Value standsBefore(nn::ElementBuilder &code, nn::TopKOp op, Value a, Value i, Va
   return code.either(before, code.both(equal, earlier));
 }
 
-nn::TopKOp sortOf(ValueRange results) { return results.front().getDefiningOp<nn::TopKOp>(); }
-
 } // namespace
 
 LogicalResult joule::emitTopK(KernelWriter &writer) {
-  nn::TopKOp op = sortOf(writer.results);
+  auto op = ownOp<nn::TopKOp>(writer.kernel, writer.results);
   if (!op)
-    return writer.kernel.emitOpError() << "yields no result of a sort";
+    return failure();
   nn::ElementBuilder code = writer.code();
   int64_t axis = op.getAxis();
   auto inputType = cast<RankedTensorType>(op.getInput().getType());
@@ -86,7 +84,7 @@ LogicalResult joule::emitTopK(KernelWriter &writer) {
 }
 
 FailureOr<std::array<Value, 3>> joule::gridOfTopK(GridWriter &writer) {
-  nn::TopKOp op = sortOf(writer.results);
+  auto op = ownOp<nn::TopKOp>(writer.kernel, writer.results);
   if (!op)
     return failure();
   SmallVector<unsigned> dims;

@@ -319,6 +319,8 @@ std::string compare(const std::string &function, const std::vector<Buffer> &inpu
   KernelRun wanted = runReference(function, inputs), got = runKernel(function, inputs, schedule);
   if (!wanted.error.empty() || !got.error.empty())
     return "reference: " + wanted.error + " GPU: " + got.error;
+  if (got.results.size() != wanted.results.size())
+    return "GPU: compilation fails without a message";
   for (size_t number = 0; number < wanted.results.size(); ++number) {
     std::string difference = firstDifference(got.results[number], wanted.results[number], relative, absolute);
     if (!difference.empty())

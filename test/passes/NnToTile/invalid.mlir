@@ -67,3 +67,21 @@ tile.kernel @many_lines nodes = ["n"] schedule = <family = "dot", threads = 64, 
   %y = nn.contract %x, %x lhs = [0, 2] rhs = [2, 1] out = [0, 1] : (tensor<80x80xf32>, tensor<80x80xf32>) -> tensor<80x80xf32>
   nn.yield %y : tensor<80x80xf32>
 }
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule for nn.top_k but yields something else}}
+tile.kernel @behind_own_kernel nodes = ["n"] schedule = <family = "top_k", threads = 256> body {
+^bb0(%x: tensor<8xf32>):
+  %v, %i = nn.top_k %x axis = 0 : (tensor<8xf32>) -> (tensor<5xf32>, tensor<5xi64>)
+  %y = arith.negf %v : tensor<5xf32>
+  nn.yield %y : tensor<5xf32>
+}
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a schedule for a recurrent cell but yields something else}}
+tile.kernel @no_cell nodes = ["n"] schedule = <family = "gru", threads = 32> body {
+^bb0(%x: tensor<8xf32>):
+  nn.yield %x : tensor<8xf32>
+}

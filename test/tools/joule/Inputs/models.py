@@ -22,6 +22,7 @@ def value(name, shape):
 # y = x + z, where x may have any number of rows
 model("add", [helper.make_node("Add", ["x", "z"], ["y"], name="plus")], [value("x", ["batch", 2]), value("z", ["batch", 2])], [value("y", ["batch", 2])])
 model("unknown", [helper.make_node("NoSuchOperator", ["x"], ["a"], name="first"), helper.make_node("Neither", ["a"], ["y"], name="second")], [value("x", [2])], [value("y", [2])])
+model("unfit", [helper.make_node("MatMul", ["x", "x"], ["a"], name="first"), helper.make_node("NoSuchOperator", ["x"], ["y"], name="second")], [value("x", [2, 3])], [value("y", [2])])
 
 x, z = numpy.array([[1, 2], [3, 4]], "f4"), numpy.array([[0.5, 0.25], [0.5, 0.25]], "f4")
 numpy.save(folder / "x.npy", x)
