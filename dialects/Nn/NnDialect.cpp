@@ -182,7 +182,7 @@ FailureOr<Sizes> joule::nn::sizesOf(Value tensor) {
       })
       .Case([&](ContractOp op) { return sizesOfContract(op); })
       .Case([&](GatherElementsOp op) { return sizesOf(op.getIndices()); })
-      .Case<CumulateOp, SoftmaxOp, NormalizeOp, CastOp, BitcastOp, ScatterElementsOp, ScatterNdOp>(
+      .Case<CumulateOp, SoftmaxOp, NormalizeOp, CastOp, BitcastOp, ScatterElementsOp, ScatterNdOp, TriangularizeOp>(
           [&](auto op) { return sizesOf(op.getInput()); })
       .Case<LstmOp, GruOp, RnnOp>([&](auto op) -> FailureOr<Sizes> {
         FailureOr<Sizes> gates = sizesOf(op.getGates()), hidden = sizesOf(op.getHInitial());

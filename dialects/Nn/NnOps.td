@@ -730,6 +730,34 @@ def Nn_TopKOp : Nn_KernelOp<"top_k"> {
   let hasVerifier = 1;
 }
 
+def Nn_TriangularizeOp : Nn_KernelOp<"triangularize"> {
+  let summary = "Bring square matrices to upper triangular form, keeping their determinants";
+  let description = [{
+    Gaussian elimination of each matrix `a` of the last two dimensions, `n` by `n`. For `k = 0 … n - 1`:
+    - `p` is the row, `k` or below, whose `|a[p, k]|` is greatest: NaN before all others, of equal ones the first;
+    - where `p > k`, rows `k` and `p` change places, and row `p` is then negated;
+    - for `i > k` and `j > k`, `a[i, j]` becomes `a[i, j] - q * a[k, j]`, `q = a[i, k] / a[k, k]`, or 0 where `a[k, k]` is 0;
+    - for `i > k`, `a[i, k]` becomes 0.
+
+    The product of the diagonal is the determinant: 1 where `n` is 0, NaN where a NaN takes part. Where magnitudes in a
+    column are nearly equal, rounding decides between them, and so about single elements, but not about that product.
+
+    Constraints:
+    - (C1) the rank is at least 2; the last two sizes are equal.
+    - (C2) elements are f32 or f64.
+    - (C3) the result has the input's type.
+
+    Example:
+    ```mlir
+    %u = nn.triangularize %x : (tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` `(` type($input) `)` `->` type($result)";
+  let hasVerifier = 1;
+}
+
 // The three recurrent cells share operands: gates `[T, B, G * H]` hold each step's input part, `x W^T + biases`, in
 // ONNX's gate order; `recurrence` is `[G * H, H]`; `lengths` (`[B]`, integers) ends each sequence early; `reverse`
 // walks time from each sequence's end. `h_sequence` is `[T, B, H]` with zeros past a sequence's end; `h_last` `[B, H]`.

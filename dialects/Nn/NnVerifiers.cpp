@@ -504,6 +504,15 @@ LogicalResult TopKOp::verify() {
   return verifySizes(*this, getValues(), getSizes()); // C2
 }
 
+LogicalResult TriangularizeOp::verify() {
+  RankedTensorType input = typeOf(getInput());
+  if (input.getRank() < 2 || !compatible(input.getShape().end()[-2], input.getShape().back())) // C1
+    return emitOpError() << "wants square matrices but has " << input;
+  if (!input.getElementType().isF32() && !input.getElementType().isF64()) // C2
+    return emitOpError() << "wants f32 or f64 but has " << input.getElementType();
+  return verifySameType(*this, getInput(), getResult()); // C3
+}
+
 LogicalResult LstmOp::verify() {
   if (failed(verifyRecurrent(*this, 4))) // C1
     return failure();

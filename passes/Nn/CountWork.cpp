@@ -72,6 +72,13 @@ private:
         })
         .Case<nn::ReduceOp, nn::ArgReduceOp, nn::CumulateOp>([&](auto op) { return count(op.getInput()); })
         .Case<nn::SoftmaxOp, nn::NormalizeOp>([&](auto op) { return times(constant(5), count(op.getInput())); })
+        .Case([&](nn::TriangularizeOp op) {
+          // 2 / 3 n^3 each.
+          int64_t last = cast<RankedTensorType>(op.getInput().getType()).getRank() - 1;
+          Value rows = count(op.getInput(), [&](int64_t dim) { return dim == last; });
+          Value thrice = times(constant(2), times(count(op.getInput()), rows));
+          return builder.createOrFold<arith::DivUIOp>(loc, thrice, constant(3));
+        })
         .Case<nn::LstmOp, nn::GruOp, nn::RnnOp>([&](auto op) {
           Value steps = count(op.getGates(), [](int64_t dim) { return dim < 2; });
           return times(constant(2), times(steps, count(op.getRecurrence())));

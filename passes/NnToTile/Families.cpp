@@ -15,6 +15,7 @@ const KernelFamily *joule::findFamily(StringRef name) {
       {"scatter_elements", emitScatterElements, gridOfScatterElements},
       {"scatter_nd", emitScatterNd, gridOfScatterNd},
       {"top_k", emitTopK, gridOfTopK},
+      {"triangularize", emitTriangularize, gridOfTriangularize},
       {"lstm", emitRecurrent, gridOfRecurrent},
       {"gru", emitRecurrent, gridOfRecurrent},
       {"rnn", emitRecurrent, gridOfRecurrent},

@@ -37,6 +37,8 @@ mlir::LogicalResult emitScatterNd(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfScatterNd(GridWriter &writer);
 mlir::LogicalResult emitTopK(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfTopK(GridWriter &writer);
+mlir::LogicalResult emitTriangularize(KernelWriter &writer);
+mlir::FailureOr<std::array<mlir::Value, 3>> gridOfTriangularize(GridWriter &writer);
 mlir::LogicalResult emitRecurrent(KernelWriter &writer);
 mlir::FailureOr<std::array<mlir::Value, 3>> gridOfRecurrent(GridWriter &writer);
 

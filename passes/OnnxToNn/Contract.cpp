@@ -1,4 +1,4 @@
-// Matrix products in all their forms.
+// Matrix products in all their forms, and determinants.
 #include "passes/OnnxToNn/Contract.h"
 #include "passes/OnnxToNn/Maths.h"
 #include "passes/OnnxToNn/Tables.h"
@@ -133,7 +133,30 @@ LogicalResult translateGemm(Node &node) {
   return node.yield(maths.add(result, addend), sizes, a.dataType);
 }
 
+//===- Determinants --------------------------------------------------------------------------------------------------
+
+/// The product of the diagonals of triangular matrices.
+LogicalResult translateDet(Node &node) {
+  Tensor &x = node.input(0);
+  if (failed(node.wantFloat(0)) || failed(node.wantRank(0, 2)))
+    return failure();
+  int64_t last = x.rank() - 1;
+  if (failed(node.requireEqual(x.sizes[last - 1], x.sizes[last], "has rows and columns of")))
+    return failure();
+  int dataType = x.dataType == Double ? Double : Float;
+  Value value = node.convert(node.value(0), x.dataType, dataType);
+  Value triangles = node.builder.create<joule::nn::TriangularizeOp>(value.getType(), value);
+  Sizes column = x.sizes;
+  column[last] = node.math.constant(1);
+  Value places = node.iota(last - 1, column, node.builder.getI64Type());
+  Type element = nnElementType(node.builder.getContext(), dataType);
+  Value diagonal = node.builder.create<joule::nn::GatherElementsOp>(node.type(column, element), triangles, places, last);
+  Value product = node.reduce(joule::nn::Combiner::Product, diagonal, {last - 1, last});
+  return node.yield(node.convert(product, dataType, x.dataType), Sizes(ArrayRef(x.sizes).drop_back(2)), x.dataType);
+}
+
 const Row rows[] = {
+    {"", "Det", 11, 1, 1, translateDet},
     {"", "Gemm", 1, 2, 3, translateGemm},
     {"", "MatMul", 1, 2, 2, translateMatMul},
 };

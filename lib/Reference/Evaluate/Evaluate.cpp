@@ -218,6 +218,10 @@ static Result<Buffer> evaluate(nn::ScatterNdOp op, const Operands &operands) {
                    operands[op.getUpdates()]);
 }
 
+static Result<Buffer> evaluate(nn::TriangularizeOp op, const Operands &operands) {
+  return triangularize(operands[op.getInput()]);
+}
+
 //===- Operations with several results -----------------------------------------------------------------------
 
 static Results evaluate(nn::TopKOp op, const Operands &operands) {
@@ -309,8 +313,8 @@ template <typename Use> static bool withNnOp(Operation *op, Use &&use) {
             nn::ConcatOp, nn::IotaOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::ReduceOp,
             nn::ArgReduceOp, nn::CumulateOp, nn::SoftmaxOp, nn::NormalizeOp, nn::ContractOp, nn::ConvOp,
             nn::CastOp, nn::BitcastOp, nn::PoolOp, nn::PoolArgMaxOp, nn::ResizeOp, nn::ScatterElementsOp,
-            nn::ScatterNdOp, nn::TopKOp, nn::LstmOp, nn::GruOp, nn::RnnOp, nn::NonZeroOp, nn::UniqueOp,
-            nn::NonMaxSuppressionOp>([&](auto op) {
+            nn::ScatterNdOp, nn::TopKOp, nn::TriangularizeOp, nn::LstmOp, nn::GruOp, nn::RnnOp, nn::NonZeroOp,
+            nn::UniqueOp, nn::NonMaxSuppressionOp>([&](auto op) {
         use(op);
         return true;
       })

@@ -213,6 +213,9 @@ struct TopK {
 /// (Sort.cpp) Signedness is that of the input's type.
 Result<TopK> topK(const Buffer &input, int64_t axis, int64_t k, bool smallest);
 
+/// (Triangularize.cpp) Matrices that are not square are a failure.
+Result<Buffer> triangularize(const Buffer &input);
+
 /// (Recurrent.cpp) What the three recurrent cells share.
 struct RecurrentOptions {
   std::vector<std::string> activations; ///< ONNX names

@@ -827,6 +827,46 @@ func.func @top_k_c2(%x: tensor<8x64xf32>) {
 
 // -----
 
+func.func @triangularize_c1(%x: tensor<8x4x5xf32>) {
+  // expected-error @below {{'nn.triangularize' op wants square matrices but has 'tensor<8x4x5xf32>'}}
+  %0 = nn.triangularize %x : (tensor<8x4x5xf32>) -> tensor<8x4x5xf32>
+  return
+}
+
+// -----
+
+func.func @triangularize_c1_rank(%x: tensor<4xf32>) {
+  // expected-error @below {{'nn.triangularize' op wants square matrices but has 'tensor<4xf32>'}}
+  %0 = nn.triangularize %x : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @triangularize_c2(%x: tensor<4x4xf16>) {
+  // expected-error @below {{'nn.triangularize' op wants f32 or f64 but has 'f16'}}
+  %0 = nn.triangularize %x : (tensor<4x4xf16>) -> tensor<4x4xf16>
+  return
+}
+
+// -----
+
+func.func @triangularize_c3(%x: tensor<4x4xf32>) {
+  // expected-error @below {{'nn.triangularize' op has a result of shape [4, 5] where its operands ask for [4, 4]}}
+  %0 = nn.triangularize %x : (tensor<4x4xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @triangularize_c3_type(%x: tensor<4x4xf32>) {
+  // expected-error @below {{'nn.triangularize' op joins element types 'f32' and 'f64'}}
+  %0 = nn.triangularize %x : (tensor<4x4xf32>) -> tensor<4x4xf64>
+  return
+}
+
+// -----
+
 func.func @lstm_c1(%g: tensor<5x16xf32>, %r: tensor<16x4xf32>, %h: tensor<1x4xf32>, %c: tensor<1x4xf32>) {
   // expected-error @below {{'nn.lstm' op wants gates of rank 3 and a static recurrence of rank 2}}
   %0:3 = nn.lstm %g, %r init %h, %c activations = ["Sigmoid", "Tanh", "Tanh"]

@@ -182,6 +182,15 @@ func.func @sorts(%x: tensor<8x64xf32>, %k: index) {
   return
 }
 
+// CHECK-LABEL: func.func @eliminations
+// CHECK:         nn.triangularize %{{.*}} : (tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+// CHECK:         nn.triangularize %{{.*}} : (tensor<?x?xf64>) -> tensor<?x?xf64>
+func.func @eliminations(%x: tensor<8x4x4xf32>, %y: tensor<?x?xf64>) {
+  %0 = nn.triangularize %x : (tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+  %1 = nn.triangularize %y : (tensor<?x?xf64>) -> tensor<?x?xf64>
+  return
+}
+
 // CHECK-LABEL: func.func @boxes
 // CHECK:         nn.non_max_suppression %{{.*}}, %{{.*}} max %{{.*}} iou %{{.*}} : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
 // CHECK:         nn.non_max_suppression %{{.*}}, %{{.*}} max %{{.*}} iou %{{.*}} score %{{.*}} center_point :

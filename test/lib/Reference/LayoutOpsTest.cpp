@@ -227,6 +227,25 @@ TEST(TopK, reads_integers_as_told) {
             "int64 [1]: 1");
 }
 
+TEST(Triangularize, exchanges_rows_and_keeps_determinants) {
+  // The second matrix has a column without a pivot.
+  EXPECT_EQ(run(R"((%x: tensor<2x3x3xf32>) -> tensor<2x3x3xf32> {
+    %u = nn.triangularize %x : (tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+    return %u : tensor<2x3x3xf32>
+  })",
+                {floats({2, 3, 3}, {1, 1, 1, 2, 4, 6, 0, 1, 5, 0, 1, 2, 0, 4, 8, 0, 8, 4})}),
+            "float32 [2, 3, 3]: 2 4 6 0 1 2 0 0 3 0 1 2 0 8 4 0 0 -6");
+}
+
+TEST(Triangularize, refuses_matrices_that_are_not_square) {
+  EXPECT_EQ(run(R"((%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+    %u = nn.triangularize %x : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    return %u : tensor<?x3xf32>
+  })",
+                {sixFloats}),
+            "error: 'nn.triangularize' op has matrices of 2 rows and 3 columns");
+}
+
 TEST(NonZero, lists_coordinates_by_dimension) {
   EXPECT_EQ(run(R"((%x: tensor<2x3xf32>) -> (tensor<2x?xi64>, index) {
     %i, %n = nn.nonzero %x : (tensor<2x3xf32>) -> tensor<2x?xi64>
