@@ -124,7 +124,24 @@ LogicalResult translateCompress(Node &node) {
   return node.yield(result, sizes, x.dataType);
 }
 
+/// The entries of the last dimension that a list names; a vector counts as a matrix of one row.
+LogicalResult translateArrayFeatureExtractor(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  if (failed(node.wantNumber(0)) || failed(node.wantRank(0, 1)) || failed(wantIndices(node, 1)))
+    return failure();
+  Sizes list = {node.math.product(node.loc, indices.sizes)}, sizes = x.sizes;
+  sizes.back() = list.front();
+  Value result = node.builder.create<joule::nn::GatherOp>(node.type(sizes, x.element), node.value(0),
+                                                          node.reshape(node.value(1), indices.sizes, list),
+                                                          node.dynamic(sizes), x.rank() - 1);
+  if (x.rank() > 1)
+    return node.yield(result, sizes, x.dataType);
+  Sizes matrix = {node.math.constant(1), sizes.front()};
+  return node.yield(node.reshape(result, sizes, matrix), matrix, x.dataType);
+}
+
 const Row rows[] = {
+    {"ai.onnx.ml", "ArrayFeatureExtractor", 1, 2, 2, translateArrayFeatureExtractor},
     {"", "Compress", 9, 2, 2, translateCompress},
     {"", "Gather", 1, 2, 2, translateGather},
     {"", "GatherElements", 11, 2, 2, translateGatherElements},

@@ -494,7 +494,19 @@ LogicalResult translateBitCast(Node &node) {
   return node.yield(value, x.sizes, to);
 }
 
+/// 1 where it is above the threshold, else 0. Of integers, those above the threshold are those above its floor.
+LogicalResult translateBinarizer(Node &node) {
+  Tensor &x = node.input(0);
+  if (failed(node.wantNumber(0)))
+    return failure();
+  double threshold = node.real("threshold", 0);
+  Maths m(node, x.sizes, x.dataType);
+  Value isAbove = m.greater(node.value(0), m.constant(x.isInteger() ? std::floor(threshold) : threshold));
+  return node.yield(m.select(isAbove, m.constant(1), m.constant(0)), x.sizes, x.dataType);
+}
+
 const Row rows[] = {
+    {"ai.onnx.ml", "Binarizer", 1, 1, 1, translateBinarizer},
     {"", "Abs", 1, 1, 1, translateAbs},
     {"", "Acos", 7, 1, 1, mathUnary<math::AcosOp>},
     {"", "Acosh", 9, 1, 1, mathUnary<math::AcoshOp>},
