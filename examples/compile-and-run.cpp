@@ -1,5 +1,5 @@
-// compile-and-run MODEL.onnx [SYMBOL=SIZE...]: compiles a model in this process, runs it once on numbers counted up
-// from 0, prints the outputs, and what each kernel is expected to cost.
+// compile-and-run MODEL.onnx [SYMBOL=SIZE...]: compiles a model in this process, runs it once on numbers
+// counted up from 0, prints the outputs, and what each kernel is expected to cost.
 #include "joule/Compiler.h"
 #include "joule/Session.h"
 
@@ -37,7 +37,8 @@ static Tensor makeInput(const TensorSpec &spec, const std::map<std::string, int6
 
 static void print(const std::string &name, const Tensor &tensor) {
   std::printf("%s: %s %s", name.c_str(), nameOf(tensor.type), toString(tensor.shape).c_str());
-  for (size_t i = 0; tensor.type == ElementType::Float32 && i < tensor.bytes.size() / sizeof(float) && i < 8; ++i) {
+  for (size_t i = 0; tensor.type == ElementType::Float32 && i < tensor.bytes.size() / sizeof(float) && i < 8;
+       ++i) {
     float value;
     std::memcpy(&value, tensor.bytes.data() + i * sizeof(float), sizeof(float));
     std::printf(" %g", static_cast<double>(value));

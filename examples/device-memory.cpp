@@ -1,5 +1,6 @@
-// device-memory ARTIFACT STEPS: a state that stays on the device. The model takes "state", float32 [n], and gives
-// "next" of the same shape; each step's result is the following step's input, without a copy to the host.
+// device-memory ARTIFACT STEPS: a state that stays on the device. The model takes "state", float32 [n], and
+// gives "next" of the same shape; each step's result is the following step's input, without a copy to the
+// host.
 #include "joule/Session.h"
 
 #include <cstdio>
@@ -36,14 +37,14 @@ int main(int argc, char **argv) {
   DeviceMemory next = orExit(device.allocate(bytes));
   orExit(now.write(state.data(), bytes));
 
-  // All steps go into one stream, which keeps them in order on the device. While one is computed the host prepares the
-  // next: giving `running` a new run waits for the old one. A program with CUDA streams and memory of its own gives those
-  // instead.
+  // All steps go into one stream, which keeps them in order on the device. While one is computed the host
+  // prepares the next: giving `running` a new run waits for the old one. A program with CUDA streams and
+  // memory of its own gives those instead.
   Stream stream = orExit(device.makeStream());
   std::optional<PendingRun> running;
   for (int step = 0; step < std::atoi(argv[2]); ++step) {
-    running = orExit(session.start({{"state", now.view(ElementType::Float32, shape)}}, {{"next", next.buffer()}},
-                                   {stream.handle()}));
+    running = orExit(session.start({{"state", now.view(ElementType::Float32, shape)}},
+                                   {{"next", next.buffer()}}, {stream.handle()}));
     std::swap(now, next);
   }
   if (running)

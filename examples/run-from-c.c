@@ -1,4 +1,5 @@
-/* run-from-c ARTIFACT: the C interface. The model takes "x", float32 [batch, n]; it is run on two rows of ones. */
+/* run-from-c ARTIFACT: the C interface. The model takes "x", float32 [batch, n]; it is run on two rows of
+ * ones. */
 #include "joule/joule.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// run-from-threads ARTIFACT: one session, four threads, each with its own batch sizes. The model takes "x", float32
-// [batch, n], and gives "y", a row for each row. Prints the sums of the outputs, which must not depend on the threads.
+// run-from-threads ARTIFACT: one session, four threads, each with its own batch sizes. The model takes "x",
+// float32 [batch, n], and gives "y", a row for each row. Prints the sums of the outputs, which must not
+// depend on the threads.
 #include "joule/Session.h"
 
 #include <cstdio>

@@ -11,8 +11,13 @@
 
 namespace joule {
 
-/// An open model.joule. Cheap to copy: copies share one mapping of the file. Safe to use from several
-/// threads.
+/// An open model.joule. Cheap to copy: copies share one mapping of the file, which may be replaced or removed
+/// meanwhile. Safe to use from several threads.
+///
+///   joule::Result<joule::Artifact> artifact = joule::Artifact::open("model.joule");
+///   for (const joule::TensorSpec &input : artifact->inputs())
+///     std::cout << input.name << ": " << joule::nameOf(input.type) << " " << joule::toString(input.shape) << "\n";
+///   // image: float32 [batch, 3, 224, 224]
 class JOULE_API Artifact {
 public:
   /// Opens and checks the file's structure, its manifest and its plans; the weights are mapped, not read.

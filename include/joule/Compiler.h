@@ -6,6 +6,7 @@
 #include "joule/Export.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,18 @@ struct CompileOptions {
   std::vector<std::string> targets = {"sm_80"};
 
   /// A folder that receives the module after each level, as 1-onnx.mlir and so on, and the kernels' PTX. Empty: none.
+  /// What it receives can be edited and compiled in a model's place.
   std::string dumpFolder;
+
+  /// "onnx", "nn", "kernels" or "plan" (of the first target): instead of an artifact, the module at that level is
+  /// written, as text that can be edited and compiled in a model's place. Empty: none.
+  std::string stopAfter;
+
+  /// Values of the model's main graph that become outputs, too, behind its own; for looking inside.
+  std::vector<std::string> alsoOutputs;
+
+  /// Called with how much of the work is done, from 0 to 1; by several threads, but by one at a time. Null: never.
+  std::function<void(double)> progress;
 
   /// Threads that make kernels; 0: one per core.
   unsigned threads = 0;
@@ -37,7 +49,15 @@ struct CompileSummary {
 };
 
 /// Compiles the model at `model` and writes the artifact to `artifact`, in place of a regular file or nothing. Nothing
-/// is left behind on an error. Errors: the 05xx and 06xx codes, FileUnreadable, FileUnwritable.
+/// is left behind on an error. `model` is an ONNX file, or, where its name ends in .mlir, a module that an earlier
+/// compilation dumped: it goes on from the module's level. Errors: the 05xx and 06xx codes, FileUnreadable,
+/// FileUnwritable.
+///
+///   joule::CompileOptions options;
+///   options.targets = {"a100", "h100"};
+///   auto summary = joule::compile("model.onnx", "model.joule", options);
+///   if (!summary)
+///     std::cerr << summary.error().toString() << "\n"; // conv_1: JL0601: … names the ONNX node
 JOULE_API Result<CompileSummary> compile(const std::string &model, const std::string &artifact,
                                          const CompileOptions &options = {});
 

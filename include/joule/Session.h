@@ -77,7 +77,7 @@ struct KernelProfile {
 /// Totals since the session was made.
 struct Counters {
   uint64_t runs = 0;
-  uint64_t launches = 0;          ///< kernels launched
+  uint64_t launches = 0;          ///< kernels launched, also those of runs in progress
   uint64_t compiles = 0;          ///< kernels compiled during runs: none, they are loaded with the session
   uint64_t deviceAllocations = 0; ///< calls for device memory during runs: none once a shape has been run,
                                   ///< unless sizes follow from data
@@ -87,6 +87,7 @@ struct Counters {
 
 /// Cheap to copy: copies are one session. Safe to use from several threads; runs at the same time do not wait
 /// for each other but take memory each. Sessions of one artifact on one device share its weights and kernels.
+/// It keeps what it was made of, so artifact and device may go.
 class JOULE_API Session {
 public:
   /// Loads the kernels and copies the weights to the device.

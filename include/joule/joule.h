@@ -73,6 +73,7 @@ typedef struct joule_stream joule_stream;
 typedef struct joule_session joule_session;
 typedef struct joule_outputs joule_outputs;
 typedef struct joule_run joule_run;
+typedef struct joule_profile joule_profile;
 
 /* The version of the library, such as "0.1.0". */
 JOULE_API const char *joule_version(void);
@@ -85,6 +86,8 @@ JOULE_API int joule_error_code(const joule_error *error);
 JOULE_API const char *joule_error_message(const joule_error *error);
 /* The ONNX node that it concerns; empty where none does. */
 JOULE_API const char *joule_error_node(const joule_error *error);
+/* What to do about it; belongs to the library. */
+JOULE_API const char *joule_error_cure(const joule_error *error);
 JOULE_API void joule_error_free(joule_error *error);
 
 /* ---- Compiling: in libjoule-compiler alone ------------------------------------------------------------------ */
@@ -158,12 +161,23 @@ typedef struct joule_session_options {
   size_t size;                /* sizeof(joule_session_options) */
   const char *target;         /* null: the newest that the device can run */
   int64_t dynamic_memory_cap; /* bytes; 0: 4 GiB */
+  int profile;                /* 1: keep the work of every kernel for joule_session_profile */
 } joule_session_options;
 
 typedef struct joule_counters {
   size_t size; /* sizeof(joule_counters), set by the caller */
   uint64_t runs, launches, compiles, device_allocations, bytes_copied, arena_bytes;
 } joule_counters;
+
+/* What the launches of one kernel for the same nodes add up to. Seconds and joules are modelled; 0 where Joule has no
+ * model of the device. */
+typedef struct joule_profile_row {
+  const char *kernel;
+  const char *nodes; /* the ONNX nodes they compute, a line each */
+  const char *family;
+  uint64_t launches;
+  double flops, dram_bytes, seconds, joules;
+} joule_profile_row;
 
 /* A tensor that is read: dense, row-major. */
 typedef struct joule_tensor {
@@ -196,6 +210,10 @@ JOULE_API joule_error *joule_session_create(const joule_artifact *artifact, cons
 JOULE_API void joule_session_free(joule_session *session);
 JOULE_API const char *joule_session_target(const joule_session *session);
 JOULE_API joule_error *joule_session_count(const joule_session *session, joule_counters *counters);
+/* Totals since the session was made, in the plan's order; no rows unless joule_session_options.profile was 1. */
+JOULE_API joule_error *joule_session_profile(const joule_session *session, joule_profile **profile);
+JOULE_API const joule_profile_row *joule_profile_rows(const joule_profile *profile, size_t *count);
+JOULE_API void joule_profile_free(joule_profile *profile);
 /* Of each run begun later; 0: none. */
 JOULE_API void joule_session_set_time_limit(joule_session *session, double seconds);
 /* Ends the runs in progress with JOULE_ERROR_Interrupted. */

@@ -7,6 +7,7 @@
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/Tile/TileDialect.h"
 #include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Artifact/AtomicFile.h"
 #include "lib/Artifact/Manifest.h"
 #include "lib/Compiler/Diagnostics.h"
 #include "lib/Compiler/OnnxTypes.h"
@@ -25,6 +26,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -51,6 +53,20 @@ struct FinishedKernel {
   std::optional<AssembledKernel> machine;
 };
 
+/// The levels that a module is dumped at, in their order.
+enum class Level { Onnx, Nn, Kernels, Plan };
+constexpr StringLiteral levelNames[] = {"onnx", "nn", "kernels", "plan"};
+
+std::optional<Level> levelOf(StringRef name) {
+  for (auto [number, known] : llvm::enumerate(levelNames))
+    if (name == known)
+      return static_cast<Level>(number);
+  return std::nullopt;
+}
+
+// What a dumped module says of itself.
+constexpr StringLiteral levelAttribute = "joule.level", targetAttribute = "joule.target";
+
 double processorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 class Compilation {
@@ -64,28 +80,14 @@ public:
 
   Result<CompileSummary> run(const std::string &artifact) {
     double start = processorSeconds();
-    if (Result<void> loaded = load(); !loaded)
+    if (!options.stopAfter.empty() && !levelOf(options.stopAfter))
+      return Error{ErrorCode::LevelUnknown, "no level is called \"" + options.stopAfter + "\"; there are " + allLevels(), ""};
+    if (Result<void> loaded = begin(); !loaded)
       return loaded.error();
-    auto toNn = [&](OpPassManager &pm) {
-      if (!startsAtNn)
-        buildToNn(pm);
-      buildImproveNn(pm, weights);
-    };
-    if (Result<void> lowered = lower(toNn, "2-nn"); !lowered)
+    if (Result<void> lowered = lowerShared(); !lowered)
       return lowered.error();
-    if (Result<void> lowered = lower(buildToKernels, "3-kernels"); !lowered)
-      return lowered.error();
-    Result<ArtifactWriter> writer = ArtifactWriter::begin(artifact);
-    if (!writer)
-      return writer.error();
-    writer->setModelName(llvm::sys::path::filename(model).str());
-    for (const std::string &name : options.targets)
-      if (Result<void> written = writeTarget(name, *writer); !written)
-        return written.error();
-    if (Result<void> added = writer->addEntry("provenance.json", provenance()); !added)
-      return added.error();
-    if (Result<void> finished = writer->finish(); !finished)
-      return finished.error();
+    if (Result<void> written = options.stopAfter.empty() ? writeArtifact(artifact) : writeModule(artifact); !written)
+      return written.error();
     summary.cpuSeconds = processorSeconds() - start;
     return summary;
   }
@@ -116,21 +118,164 @@ public:
 
 private:
   Result<void> load() {
-    Program program = readProgram(context, model);
+    Program program = readProgram(context, model, options.alsoOutputs);
     module = std::move(program.module);
     startsAtNn = program.isNn;
     if (!module)
       return diagnostics.error(ErrorCode::ImportFailed);
     module->walk([&](onnx::NodeOp) { ++summary.nodes; });
-    return startsAtNn ? Result<void>() : dump(*module, "1-onnx");
+    return startsAtNn ? Result<void>() : dump(*module, "1-onnx", Level::Onnx);
   }
 
-  Result<void> lower(llvm::function_ref<void(OpPassManager &)> build, StringRef level) {
+  /// Takes up a model, a module that was dumped, or one that a person has written at the nn level, which says no level.
+  Result<void> begin() {
+    if (!StringRef(model).ends_with(".mlir"))
+      return load();
+    module = parseSourceFile<ModuleOp>(model, &context);
+    if (!module)
+      return diagnostics.error(ErrorCode::ImportFailed);
+    auto name = (*module)->getAttrOfType<StringAttr>(levelAttribute);
+    return name ? resume(name) : load();
+  }
+
+  /// Goes on from the module, which was dumped, and the constants beside it.
+  Result<void> resume(StringRef name) {
+    std::optional<Level> found = levelOf(name);
+    if (!found)
+      return Error{ErrorCode::ImportFailed,
+                   "\"" + model + "\": " + levelAttribute.str() + " is \"" + name.str() + "\" and not one of " + allLevels(), ""};
+    level = *found;
+    if (auto target = (*module)->getAttrOfType<StringAttr>(targetAttribute))
+      planTarget = target.str();
+    if (level == Level::Plan && planTarget.empty())
+      return Error{ErrorCode::ImportFailed, "\"" + model + "\": a plan must say its target, as " + targetAttribute.str(), ""};
+    (*module)->removeAttr(levelAttribute);
+    (*module)->removeAttr(targetAttribute);
+    for (unsigned number = 0;; ++number) {
+      auto file = llvm::MemoryBuffer::getFile(blobPath(llvm::sys::path::parent_path(model), number), /*IsText=*/false,
+                                              /*RequiresNullTerminator=*/false);
+      if (!file)
+        return {};
+      std::shared_ptr<llvm::MemoryBuffer> owner = std::move(*file);
+      weights.add(reference::Bytes(owner, owner->getBufferStart(), owner->getBufferSize()));
+    }
+  }
+
+  static std::string allLevels() { return llvm::join(ArrayRef(levelNames), ", "); }
+
+  /// As far as the targets have their way in common, or as the caller wants.
+  Result<void> lowerShared() {
+    Level last = options.stopAfter.empty() ? Level::Plan : *levelOf(options.stopAfter);
+    if (last < level)
+      return Error{ErrorCode::LevelUnknown,
+                   "the module is at level " + std::string(levelNames[int(level)]) + ", behind " + options.stopAfter, ""};
+    auto toNn = [&](OpPassManager &pm) {
+      if (!startsAtNn)
+        buildToNn(pm);
+      buildImproveNn(pm, weights);
+    };
+    if (level < Level::Nn && last >= Level::Nn)
+      if (Result<void> lowered = lower(toNn, Level::Nn, "2-nn"); !lowered)
+        return lowered;
+    report(0.1);
+    if (level < Level::Kernels && last >= Level::Kernels)
+      if (Result<void> lowered = lower(buildToKernels, Level::Kernels, "3-kernels"); !lowered)
+        return lowered;
+    report(0.2);
+    return {};
+  }
+
+  Result<void> lower(llvm::function_ref<void(OpPassManager &)> build, Level to, const Twine &file) {
     PassManager pm(&context);
     build(pm);
     if (failed(pm.run(*module)))
       return diagnostics.error(ErrorCode::CompileFailed);
-    return dump(*module, level);
+    level = to;
+    return dump(*module, file, level, planTarget);
+  }
+
+  void report(double done) {
+    if (options.progress)
+      options.progress(done);
+  }
+
+  Result<void> writeArtifact(const std::string &artifact) {
+    Result<ArtifactWriter> writer = ArtifactWriter::begin(artifact);
+    if (!writer)
+      return writer.error();
+    writer->setModelName(llvm::sys::path::filename(model).str());
+    if (level == Level::Plan)
+      return finishArtifact(*writer, {planTarget});
+    return finishArtifact(*writer, options.targets);
+  }
+
+  Result<void> finishArtifact(ArtifactWriter &writer, const std::vector<std::string> &targets) {
+    for (auto [number, name] : llvm::enumerate(targets)) {
+      firstOfTarget = 0.2 + 0.8 * double(number) / double(targets.size());
+      shareOfTarget = 0.8 / double(targets.size());
+      if (Result<void> written = writeTarget(name, writer); !written)
+        return written;
+    }
+    if (Result<void> added = writer.addEntry("provenance.json", provenance()); !added)
+      return added;
+    return writer.finish();
+  }
+
+  /// Writes the module at its level, and what folding made beside it.
+  Result<void> writeModule(const std::string &file) {
+    if (options.stopAfter == levelNames[int(Level::Plan)] && level < Level::Plan) {
+      Result<std::string> architecture = needTarget(options.targets.front());
+      if (!architecture)
+        return architecture.error();
+      planTarget = *architecture;
+      if (Result<void> lowered = lower(buildToPlan, Level::Plan, "4-plan-" + planTarget); !lowered)
+        return lowered;
+    }
+    if (Result<void> written = writeFile(file, textOf(*module, level, planTarget)); !written)
+      return written;
+    return writeBlobs(llvm::sys::path::parent_path(file));
+  }
+
+  static Result<void> writeFile(const std::string &path, StringRef bytes) {
+    Result<AtomicFile> file = AtomicFile::begin(path);
+    if (!file)
+      return file.error();
+    if (Result<void> written = file->writeAt(0, bytes.data(), bytes.size()); !written)
+      return written;
+    return file->commit();
+  }
+
+  static std::string blobPath(StringRef folder, unsigned number) {
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, "weight-" + std::to_string(number) + ".bin");
+    return path.str().str();
+  }
+
+  Result<void> writeBlobs(StringRef folder) {
+    for (auto [number, bytes] : llvm::enumerate(weights.added()))
+      if (Result<void> written = writeFile(blobPath(folder, number), {reinterpret_cast<const char *>(bytes.data()), bytes.size()}); !written)
+        return written;
+    return {};
+  }
+
+  /// The module with what resume() must know of it.
+  std::string textOf(ModuleOp module, Level level, StringRef target) {
+    Builder builder(&context);
+    module->setAttr(levelAttribute, builder.getStringAttr(levelNames[int(level)]));
+    if (level == Level::Plan)
+      module->setAttr(targetAttribute, builder.getStringAttr(target));
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, OpPrintingFlags().enableDebugInfo());
+    module->removeAttr(levelAttribute);
+    module->removeAttr(targetAttribute);
+    return text + "\n";
+  }
+
+  Result<std::string> needTarget(const std::string &name) {
+    if (std::optional<std::string> architecture = architectureOf(name))
+      return *architecture;
+    return Error{ErrorCode::TargetUnknown, "no target is called \"" + name + "\"; known are " + knownTargets(), ""};
   }
 
   /// Writes `text` into the dump folder, if there is one.
@@ -150,25 +295,26 @@ private:
     return {};
   }
 
-  Result<void> dump(ModuleOp module, StringRef level) {
+  Result<void> dump(ModuleOp module, const Twine &file, Level level, StringRef target = "") {
     if (options.dumpFolder.empty())
       return {};
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module.print(stream, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/true));
-    return dumpText(text, level + ".mlir");
+    if (Result<void> dumped = dumpText(textOf(module, level, target), file + ".mlir"); !dumped)
+      return dumped;
+    return writeBlobs(options.dumpFolder);
   }
 
   Result<void> writeTarget(const std::string &name, ArtifactWriter &writer) {
-    std::optional<std::string> architecture = architectureOf(name);
+    Result<std::string> architecture = needTarget(name);
     if (!architecture)
-      return Error{ErrorCode::TargetUnknown, "no target is called \"" + name + "\"; known are " + knownTargets(), ""};
+      return architecture.error();
+    if (level == Level::Plan)
+      return writeParts(*module, *architecture, writer);
     OwningOpRef<ModuleOp> target = module->clone();
     PassManager pm(&context);
     buildToPlan(pm);
     if (failed(pm.run(*target)))
       return diagnostics.error(ErrorCode::CompileFailed);
-    if (Result<void> dumped = dump(*target, "4-plan-" + *architecture); !dumped)
+    if (Result<void> dumped = dump(*target, "4-plan-" + *architecture, Level::Plan, *architecture); !dumped)
       return dumped;
     return writeParts(*target, *architecture, writer);
   }
@@ -283,7 +429,7 @@ private:
   }
 
   void summarize(ModuleOp target, const std::string &architecture, ArrayRef<FinishedKernel> finished) {
-    if (architecture != *architectureOf(options.targets.front()))
+    if (level != Level::Plan && architecture != *architectureOf(options.targets.front()))
       return;
     summary.kernels = finished.size();
     for (const FinishedKernel &kernel : finished)
@@ -300,6 +446,7 @@ private:
     llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
     std::mutex guard;
     std::string failure;
+    size_t done = 0;
     for (auto [position, name] : llvm::enumerate(names)) {
       FailureOr<TranslatedKernel> translated = translateKernel(target.lookupSymbol<tile::KernelOp>(name));
       if (failed(translated)) {
@@ -314,6 +461,7 @@ private:
           finished[position] = std::move(*kernel);
         else
           failure = llvm::toString(kernel.takeError());
+        report(firstOfTarget + shareOfTarget * double(++done) / double(names.size()));
       });
     }
     pool.wait();
@@ -343,7 +491,10 @@ private:
   DiagnosticCollector diagnostics;
   reference::WeightStore weights;
   OwningOpRef<ModuleOp> module;
-  bool startsAtNn = false;
+  bool startsAtNn = false;   // as a person has written it
+  Level level = Level::Onnx; // of the module
+  std::string planTarget;    // of a plan that compilation goes on from
+  double firstOfTarget = 0, shareOfTarget = 0; // of all work, of the target in progress
   CompileSummary summary;
 };
 
@@ -355,13 +506,14 @@ Result<CompileSummary> joule::compile(const std::string &model, const std::strin
 }
 
 Result<Artifact> joule::compileInMemory(const std::string &model, const CompileOptions &options) {
-  SmallString<128> folder;
-  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
-  llvm::sys::path::append(folder, "joule-XXXXXX");
+  SmallString<128> pattern;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, pattern);
+  llvm::sys::path::append(pattern, "joule-XXXXXX");
+  std::string folder = pattern.str().str();
   // A folder that only this user can read; neither it nor the file keeps its name, and the mapping needs none.
   if (!mkdtemp(folder.data()))
     return Error{ErrorCode::FileUnwritable, "cannot make a folder for temporary files: " + llvm::sys::StrError(), ""};
-  std::string path = (folder + "/model.joule").str();
+  std::string path = folder + "/model.joule";
   Result<CompileSummary> done = compile(model, path, options);
   Result<Artifact> artifact = done ? Artifact::open(path) : Result<Artifact>(done.error());
   llvm::sys::fs::remove_directories(folder);

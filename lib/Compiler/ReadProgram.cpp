@@ -50,8 +50,11 @@ static OwningOpRef<ModuleOp> readNn(MLIRContext &context, StringRef path) {
   return module;
 }
 
-Program joule::readProgram(MLIRContext &context, StringRef path) {
-  if (path.ends_with(".mlir"))
+Program joule::readProgram(MLIRContext &context, StringRef path, ArrayRef<std::string> alsoOutputs) {
+  if (!path.ends_with(".mlir"))
+    return {importOnnx(context, path, alsoOutputs), false};
+  if (alsoOutputs.empty())
     return {readNn(context, path), true};
-  return {importOnnx(context, path), false};
+  emitError(FileLineColLoc::get(&context, path, 0, 0)) << "a module has no value called '" << alsoOutputs[0] << "'";
+  return {};
 }

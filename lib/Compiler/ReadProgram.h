@@ -11,7 +11,8 @@ struct Program {
   bool isNn = false;                        ///< at the nn level already, else at the onnx level
 };
 
-/// Reads an ONNX model, or a module of the nn level where the name ends in ".mlir".
-Program readProgram(mlir::MLIRContext &context, llvm::StringRef path);
+/// Reads an ONNX model, or a module of the nn level where the name ends in ".mlir". Values of the model's main graph that
+/// `alsoOutputs` names become outputs, too.
+Program readProgram(mlir::MLIRContext &context, llvm::StringRef path, llvm::ArrayRef<std::string> alsoOutputs = {});
 
 } // namespace joule

@@ -42,23 +42,32 @@ LogicalResult checkModel(const ::onnx::ModelProto &model, Location loc) {
   return success();
 }
 
+/// Adds outputs, without a type: the translation finds that.
+void addOutputs(::onnx::GraphProto &graph, ArrayRef<std::string> names) {
+  for (const std::string &name : names)
+    if (llvm::none_of(graph.output(), [&](const auto &output) { return output.name() == name; }))
+      graph.add_output()->set_name(name);
+}
+
 } // namespace
 
-OwningOpRef<ModuleOp> joule::importOnnx(MLIRContext &context, StringRef bytes, StringRef name, StringRef folder) {
+OwningOpRef<ModuleOp> joule::importOnnx(MLIRContext &context, StringRef bytes, StringRef name, StringRef folder,
+                                        ArrayRef<std::string> alsoOutputs) {
   context.loadDialect<func::FuncDialect, onnx::OnnxDialect, nn::NnDialect>();
   Location loc = FileLineColLoc::get(&context, name, 0, 0);
   ::onnx::ModelProto model;
   if (failed(parseModel(bytes, model, loc)) || failed(checkModel(model, loc)))
     return {};
+  addOutputs(*model.mutable_graph(), alsoOutputs);
   return importModel(model, {bytes, name, folder}, loc);
 }
 
-OwningOpRef<ModuleOp> joule::importOnnx(MLIRContext &context, StringRef path) {
+OwningOpRef<ModuleOp> joule::importOnnx(MLIRContext &context, StringRef path, ArrayRef<std::string> alsoOutputs) {
   Location loc = FileLineColLoc::get(&context, path, 0, 0);
   if (llvm::sys::fs::is_directory(path))
     return emitError(loc) << "this is a folder, not a model", nullptr;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return emitError(loc) << "the file cannot be opened: " << file.getError().message(), nullptr;
-  return importOnnx(context, (*file)->getBuffer(), path, llvm::sys::path::parent_path(path));
+  return importOnnx(context, (*file)->getBuffer(), path, llvm::sys::path::parent_path(path), alsoOutputs);
 }

@@ -41,7 +41,8 @@ Result<void> needAll(std::initializer_list<const char *> names, const Pointers *
   const void *all[] = {pointers...};
   for (size_t i = 0; i < sizeof...(pointers); ++i)
     if (!all[i])
-      return Error{ErrorCode::ArgumentInvalid, std::string("the argument ") + names.begin()[i] + " is null", ""};
+      return Error{ErrorCode::ArgumentInvalid, std::string("the argument ") + names.begin()[i] + " is null",
+                   ""};
   return {};
 }
 
@@ -50,8 +51,8 @@ template <typename Structure> Result<void> needSize(const Structure *structure, 
   if (!structure || structure->size >= sizeof(Structure))
     return {};
   return Error{ErrorCode::ArgumentInvalid,
-               std::string(name) + " says a size of " + std::to_string(structure->size) + " bytes, but it has " +
-                   std::to_string(sizeof(Structure)),
+               std::string(name) + " says a size of " + std::to_string(structure->size) +
+                   " bytes, but it has " + std::to_string(sizeof(Structure)),
                ""};
 }
 

@@ -76,6 +76,12 @@ struct joule_run {
   PendingRun run;
 };
 
+struct joule_profile {
+  std::vector<KernelProfile> kernels;
+  std::deque<std::string> nodes;
+  std::vector<joule_profile_row> rows;
+};
+
 /// Wraps `value` into a new handle at `*handle`.
 template <typename Handle, typename Value> static Result<void> give(Handle **handle, Result<Value> value) {
   if (!value)
@@ -89,8 +95,16 @@ template <typename Handle, typename Value> static Result<void> give(Handle **han
 const char *joule_version(void) { return JOULE_VERSION; }
 
 int joule_error_code(const joule_error *error) { return error ? static_cast<int>(error->error.code) : 0; }
-const char *joule_error_message(const joule_error *error) { return error ? error->error.message.c_str() : ""; }
+const char *joule_error_message(const joule_error *error) {
+  return error ? error->error.message.c_str() : "";
+}
 const char *joule_error_node(const joule_error *error) { return error ? error->error.node.c_str() : ""; }
+const char *joule_error_cure(const joule_error *error) {
+  std::optional<Explanation> known;
+  if (error)
+    known = explain(toString(error->error.code));
+  return known ? known->cure : "";
+}
 void joule_error_free(joule_error *error) {
   if (error && !error->isFixed)
     delete error;
@@ -232,6 +246,7 @@ joule_error *joule_session_create(const joule_artifact *artifact, const joule_de
       chosen.target = options->target;
     if (options && options->dynamic_memory_cap > 0)
       chosen.dynamicMemoryCap = options->dynamic_memory_cap;
+    chosen.profile = options && options->profile;
     return give(session, Session::create(artifact->artifact, device->device, chosen));
   });
 }
@@ -248,11 +263,42 @@ joule_error *joule_session_count(const joule_session *session, joule_counters *c
     if (Result<void> sized = needSize(counters, "joule_counters"); !sized)
       return sized;
     Counters counted = session->session.counters();
-    *counters = {counters->size,       counted.runs,        counted.launches,  counted.compiles,
-                 counted.deviceAllocations, counted.bytesCopied, counted.arenaBytes};
+    *counters = {
+        counters->size,      counted.runs,      counted.launches, counted.compiles, counted.deviceAllocations,
+        counted.bytesCopied, counted.arenaBytes};
     return {};
   });
 }
+
+static std::string joinLines(const std::vector<std::string> &lines) {
+  std::string text;
+  for (const std::string &line : lines)
+    text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+joule_error *joule_session_profile(const joule_session *session, joule_profile **profile) {
+  return guarded([&]() -> Result<void> {
+    if (Result<void> given = needAll({"session", "profile"}, session, profile); !given)
+      return given;
+    *profile = nullptr;
+    auto made = std::make_unique<joule_profile>(joule_profile{session->session.profile(), {}, {}});
+    for (const KernelProfile &row : made->kernels)
+      made->rows.push_back({row.kernel.c_str(), made->nodes.emplace_back(joinLines(row.nodes)).c_str(),
+                            row.family.c_str(), row.launches, row.flops, row.dramBytes, row.seconds,
+                            row.joules});
+    *profile = made.release();
+    return {};
+  });
+}
+
+const joule_profile_row *joule_profile_rows(const joule_profile *profile, size_t *count) {
+  if (count)
+    *count = profile ? profile->rows.size() : 0;
+  return profile ? profile->rows.data() : nullptr;
+}
+
+void joule_profile_free(joule_profile *profile) { delete profile; }
 
 void joule_session_set_time_limit(joule_session *session, double seconds) {
   if (session)
@@ -279,8 +325,8 @@ static Result<std::map<std::string, TensorView>> viewsOf(const joule_tensor *ten
     if (row.rank > 0)
       if (Result<void> given = needAll({"inputs[i].shape"}, row.shape); !given)
         return given.error();
-    TensorView view{static_cast<ElementType>(row.type), std::vector<int64_t>(row.shape, row.shape + row.rank), row.data,
-                    row.bytes, row.memory == JOULE_DEVICE ? Memory::Device : Memory::Host};
+    TensorView view{static_cast<ElementType>(row.type), std::vector<int64_t>(row.shape, row.shape + row.rank),
+                    row.data, row.bytes, row.memory == JOULE_DEVICE ? Memory::Device : Memory::Host};
     if (!views.emplace(row.name, std::move(view)).second)
       return twice(row.name);
   }
@@ -292,7 +338,8 @@ static Result<std::map<std::string, TensorBuffer>> buffersOf(const joule_buffer 
   for (size_t i = 0; i < count; ++i) {
     if (Result<void> given = needAll({"outputs[i].name"}, rows[i].name); !given)
       return given.error();
-    TensorBuffer buffer{rows[i].data, rows[i].bytes, rows[i].memory == JOULE_DEVICE ? Memory::Device : Memory::Host};
+    TensorBuffer buffer{rows[i].data, rows[i].bytes,
+                        rows[i].memory == JOULE_DEVICE ? Memory::Device : Memory::Host};
     if (!buffers.emplace(rows[i].name, buffer).second)
       return twice(rows[i].name);
   }
@@ -300,7 +347,8 @@ static Result<std::map<std::string, TensorBuffer>> buffersOf(const joule_buffer 
 }
 
 /// As many sizes as there is room for, and how many there are.
-static void giveShapes(const std::map<std::string, std::vector<int64_t>> &shapes, joule_buffer *rows, size_t count) {
+static void giveShapes(const std::map<std::string, std::vector<int64_t>> &shapes, joule_buffer *rows,
+                       size_t count) {
   for (size_t i = 0; i < count; ++i) {
     auto shape = rows[i].name ? shapes.find(rows[i].name) : shapes.end();
     if (shape == shapes.end())
@@ -365,7 +413,8 @@ const joule_tensor *joule_outputs_tensors(const joule_outputs *outputs, size_t *
 void joule_outputs_free(joule_outputs *outputs) { delete outputs; }
 
 static Result<PendingRun> start(joule_session *session, const joule_tensor *inputs, size_t input_count,
-                                const joule_run_options *options, const joule_buffer *outputs, size_t output_count) {
+                                const joule_run_options *options, const joule_buffer *outputs,
+                                size_t output_count) {
   if (Result<void> given = needRun(session, inputs, input_count, outputs, output_count); !given)
     return given.error();
   Result<std::map<std::string, TensorView>> views = viewsOf(inputs, input_count);
@@ -389,7 +438,8 @@ static Result<void> finish(PendingRun &run, joule_buffer *outputs, size_t output
 }
 
 joule_error *joule_session_run_into(joule_session *session, const joule_tensor *inputs, size_t input_count,
-                                    const joule_run_options *options, joule_buffer *outputs, size_t output_count) {
+                                    const joule_run_options *options, joule_buffer *outputs,
+                                    size_t output_count) {
   return guarded([&]() -> Result<void> {
     Result<PendingRun> run = start(session, inputs, input_count, options, outputs, output_count);
     return run ? finish(*run, outputs, output_count) : run.error();
@@ -397,8 +447,8 @@ joule_error *joule_session_run_into(joule_session *session, const joule_tensor *
 }
 
 joule_error *joule_session_start(joule_session *session, const joule_tensor *inputs, size_t input_count,
-                                 const joule_run_options *options, const joule_buffer *outputs, size_t output_count,
-                                 joule_run **run) {
+                                 const joule_run_options *options, const joule_buffer *outputs,
+                                 size_t output_count, joule_run **run) {
   return guarded([&]() -> Result<void> {
     if (Result<void> given = needAll({"run"}, run); !given)
       return given;

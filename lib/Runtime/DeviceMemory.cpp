@@ -7,7 +7,8 @@ namespace joule {
 
 class DeviceMemory::Impl {
 public:
-  explicit Impl(std::shared_ptr<Device::Impl> device, size_t bytes) : device(std::move(device)), bytes(bytes) {}
+  explicit Impl(std::shared_ptr<Device::Impl> device, size_t bytes)
+      : device(std::move(device)), bytes(bytes) {}
   Impl(const Impl &) = delete;
   ~Impl() {
     ContextScope scope(*device->driver, device->context);
@@ -19,7 +20,8 @@ public:
     if (offset <= bytes && wanted <= bytes - offset)
       return {};
     return Error{ErrorCode::OutOfBounds,
-                 fmt::format("{} bytes at {} are asked for of memory that has {}", wanted, offset, bytes), ""};
+                 fmt::format("{} bytes at {} are asked for of memory that has {}", wanted, offset, bytes),
+                 ""};
   }
 
   const std::shared_ptr<Device::Impl> device;
@@ -53,7 +55,8 @@ Result<DeviceMemory> Device::allocate(size_t bytes) const {
 Result<Stream> Device::makeStream() const {
   auto stream = std::make_shared<Stream::Impl>(shared);
   ContextScope scope(*shared->driver, shared->context);
-  if (CUresult code = shared->driver->cuStreamCreate(&stream->stream, CU_STREAM_NON_BLOCKING); code != CUDA_SUCCESS)
+  if (CUresult code = shared->driver->cuStreamCreate(&stream->stream, CU_STREAM_NON_BLOCKING);
+      code != CUDA_SUCCESS)
     return shared->driver->failure(code, "make a stream");
   return Stream(std::move(stream));
 }
@@ -66,7 +69,8 @@ Result<void> DeviceMemory::write(const void *from, size_t bytes, size_t offset) 
     return inside;
   const Driver &driver = *shared->device->driver;
   ContextScope scope(driver, shared->device->context);
-  // A plain copy may return while the last bytes are on their way, and streams of sessions do not wait for it.
+  // A plain copy may return while the last bytes are on their way, and streams of sessions do not wait for
+  // it.
   CUresult code = driver.cuMemcpyHtoDAsync_v2(shared->address + offset, from, bytes, nullptr);
   if (code == CUDA_SUCCESS)
     code = driver.cuStreamSynchronize(nullptr);

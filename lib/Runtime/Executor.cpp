@@ -267,7 +267,8 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
       return raised;
     kernel.sharedLimit = static_cast<int>(sharedBytes);
   }
-  ++launches;
+  if (control.launches)
+    ++*control.launches;
   if (control.onLaunch)
     control.onLaunch(launch, workOf(launch, [this](const plan::Index &index) { return value(index); }));
   return require(driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], launch.block(0),

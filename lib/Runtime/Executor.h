@@ -20,6 +20,7 @@ struct RunControl {
   CUstream stream = nullptr; ///< null: the context's
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool> *interrupted = nullptr;      ///< null: never
+  std::atomic<uint64_t> *launches = nullptr;           ///< counts up with each launch; null: nobody counts
   std::function<void(const LaunchDump &)> afterLaunch; ///< null: never
   /// Called before each launch with its stated work; null: never.
   std::function<void(const plan::Launch &, const WorkCounts &)> onLaunch;
@@ -47,9 +48,7 @@ public:
   /// Gives the pool its blocks back; nothing may follow.
   void releaseBuffers();
 
-  /// Work of this run.
-  uint64_t launches = 0;
-  uint64_t bytesCopied = 0;
+  uint64_t bytesCopied = 0; ///< by this run
 
 private:
   struct Buffer {

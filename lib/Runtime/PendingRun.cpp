@@ -34,10 +34,10 @@ private:
 };
 } // namespace
 
-Result<std::unique_ptr<PendingRun::Impl>> PendingRun::Impl::start(std::shared_ptr<Session::Impl> session,
-                                                                  const std::map<std::string, TensorView> &tensors,
-                                                                  const RunOptions &options,
-                                                                  const TakeOutputs &takeOutputs) {
+Result<std::unique_ptr<PendingRun::Impl>>
+PendingRun::Impl::start(std::shared_ptr<Session::Impl> session,
+                        const std::map<std::string, TensorView> &tensors, const RunOptions &options,
+                        const TakeOutputs &takeOutputs) {
   Result<Binding> binding = bindInputs(session->plan(), session->inputs, tensors);
   if (!binding)
     return binding.error();
@@ -58,7 +58,8 @@ PendingRun::Impl::Impl(std::shared_ptr<Session::Impl> session, std::unique_ptr<R
     : session(std::move(session)), context(std::move(context)), memory(std::move(memory)),
       allocationsBefore(this->context->driverAllocations()),
       control(this->session->control(options, interrupted)),
-      executor(this->session->program, *this->session->model, this->session->hostKernels, *this->context, control) {
+      executor(this->session->program, *this->session->model, this->session->hostKernels, *this->context,
+               control) {
   this->session->begin(interrupted);
 }
 
@@ -86,7 +87,6 @@ Result<void> PendingRun::Impl::wait() {
   if (outcome)
     outcome = finished;
   Counters run;
-  run.launches = executor.launches;
   run.bytesCopied = executor.bytesCopied;
   run.deviceAllocations = context->driverAllocations() - allocationsBefore;
   executor.releaseBuffers();
@@ -133,7 +133,8 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
 }
 
 Result<PendingRun> Session::start(const std::map<std::string, TensorView> &inputs,
-                                  const std::map<std::string, TensorBuffer> &outputs, const RunOptions &options) {
+                                  const std::map<std::string, TensorBuffer> &outputs,
+                                  const RunOptions &options) {
   for (const auto &[name, buffer] : outputs)
     if (std::none_of(shared->outputs.begin(), shared->outputs.end(),
                      [&, &name = name](const TensorSpec &spec) { return spec.name == name; }))
@@ -152,8 +153,8 @@ Result<PendingRun> Session::start(const std::map<std::string, TensorView> &input
 }
 
 Result<std::map<std::string, std::vector<int64_t>>>
-Session::run(const std::map<std::string, TensorView> &inputs, const std::map<std::string, TensorBuffer> &outputs,
-             const RunOptions &options) {
+Session::run(const std::map<std::string, TensorView> &inputs,
+             const std::map<std::string, TensorBuffer> &outputs, const RunOptions &options) {
   Result<PendingRun> run = start(inputs, outputs, options);
   if (!run)
     return run.error();

@@ -12,7 +12,8 @@ public:
   /// What becomes of each output once the body has run; it may begin copies.
   using TakeOutputs = std::function<Result<void>(Executor &executor)>;
 
-  /// Runs the body and takes the outputs. After an error the run has ended: the caller's memory is not used any more.
+  /// Runs the body and takes the outputs. After an error the run has ended: the caller's memory is not used
+  /// any more.
   static Result<std::unique_ptr<Impl>> start(std::shared_ptr<Session::Impl> session,
                                              const std::map<std::string, TensorView> &tensors,
                                              const RunOptions &options, const TakeOutputs &takeOutputs);

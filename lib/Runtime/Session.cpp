@@ -101,6 +101,7 @@ RunControl Session::Impl::control(const RunOptions &options, const std::atomic<b
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                std::chrono::duration<double>(seconds));
   control.interrupted = &interrupted;
+  control.launches = &launches;
   control.afterLaunch = this->options.afterLaunch;
   if (this->options.profile)
     control.onLaunch = [this](const plan::Launch &launch, const WorkCounts &work) { note(launch, work); };
@@ -135,7 +136,6 @@ void Session::Impl::end(std::atomic<bool> &interrupted, const Counters &run, std
   std::lock_guard lock(mutex);
   running.erase(&interrupted);
   ++totals.runs;
-  totals.launches += run.launches;
   totals.bytesCopied += run.bytesCopied;
   totals.deviceAllocations += run.deviceAllocations;
   idle.push_back(std::move(context));
@@ -143,7 +143,9 @@ void Session::Impl::end(std::atomic<bool> &interrupted, const Counters &run, std
 
 Counters Session::Impl::counters() const {
   std::lock_guard lock(mutex);
-  return totals;
+  Counters now = totals;
+  now.launches = launches;
+  return now;
 }
 
 // One row for the launches of one kernel for the same nodes, at the place of the first.

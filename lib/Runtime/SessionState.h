@@ -33,8 +33,8 @@ public:
   std::shared_ptr<const MemoryPlan> memoryPlan(const std::vector<int64_t> &symbols);
   RunControl control(const RunOptions &options, const std::atomic<bool> &interrupted);
 
-  /// Between these two, interrupt() sets the run's flag. At the end `run` is added to the totals, and the context is
-  /// free for the next run.
+  /// Between these two, interrupt() sets the run's flag. At the end the bytes and allocations of `run` are added to the
+  /// totals, and the context is free for the next run.
   void begin(std::atomic<bool> &interrupted);
   void end(std::atomic<bool> &interrupted, const Counters &run, std::unique_ptr<RunContext> context);
 
@@ -51,7 +51,8 @@ private:
   std::vector<std::unique_ptr<RunContext>> idle;
   std::map<std::vector<int64_t>, std::shared_ptr<const MemoryPlan>> memoryPlans;
   std::set<std::atomic<bool> *> running; // each run in progress and its interrupt flag
-  Counters totals;
+  Counters totals; // but for launches
+  std::atomic<uint64_t> launches{0};
   std::map<const plan::Launch *, KernelProfile> profiles;
 };
 

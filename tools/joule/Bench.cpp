@@ -89,7 +89,10 @@ static ExitCode bench(const Options &options) {
   if (!inputs)
     return fail(inputs.error(), options.json);
   InterruptOnSignal interrupt(session);
-  Result<std::vector<double>> seconds = timeRuns(session, *inputs, options);
+  Result<std::vector<double>> seconds = [&] {
+    Progress progress("running " + options.program.path, fractionOf(*loaded, *inputs, options.warmUp + options.runs));
+    return timeRuns(session, *inputs, options);
+  }();
   if (!seconds)
     return fail(seconds.error(), options.json);
   const plan::Plan &plan = loaded->artifact.impl()->plans.at(session.target());

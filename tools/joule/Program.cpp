@@ -2,7 +2,11 @@
 #include "tools/joule/Program.h"
 
 #include "joule/Compiler.h"
+#include "lib/Artifact/ArtifactReader.h"
+#include "tools/joule/Inputs.h"
+#include "tools/joule/PlanWork.h"
 
+#include <atomic>
 #include <fstream>
 
 namespace joule::cli {
@@ -25,20 +29,24 @@ bool isArtifact(const std::string &path) {
   return std::string(magic, sizeof magic) == std::string("PK\x03\x04");
 }
 
-static Result<Artifact> openArtifact(const std::string &path, const DeviceProperties &device) {
-  if (isArtifact(path))
-    return Artifact::open(path);
+static Result<Artifact> openArtifact(const ProgramOptions &program, const DeviceProperties &device) {
+  if (isArtifact(program.path))
+    return Artifact::open(program.path);
   CompileOptions options;
   options.targets = {device.architecture()};
   options.assemble = !device.isVirtual; // which runs PTX
-  return compileInMemory(path, options);
+  options.alsoOutputs = program.alsoOutputs;
+  std::atomic<double> done{0};
+  options.progress = [&](double fraction) { done = fraction; };
+  Progress progress("compiling " + program.path, [&] { return done.load(); });
+  return compileInMemory(program.path, options);
 }
 
 Result<Loaded> load(const ProgramOptions &options) {
   Result<Device> device = Device::open(options.device);
   if (!device)
     return device.error();
-  Result<Artifact> artifact = openArtifact(options.path, device->properties());
+  Result<Artifact> artifact = openArtifact(options, device->properties());
   if (!artifact)
     return artifact.error();
   Result<Session> session = Session::create(*artifact, *device);
@@ -46,6 +54,23 @@ Result<Loaded> load(const ProgramOptions &options) {
     return session.error();
   session->setTimeLimit(options.timeLimit);
   return Loaded{*artifact, *device, *session};
+}
+
+Progress::Fraction fractionOf(const Loaded &loaded, const std::map<std::string, Tensor> &inputs, size_t runs) {
+  const plan::Plan &plan = loaded.artifact.impl()->plans.at(loaded.session.target());
+  Result<std::vector<LaunchWork>> launches = listLaunches(plan, sizesOf(loaded.session.inputs(), inputs));
+  std::vector<double> until = {0}; // modelled seconds until each launch's end
+  for (const LaunchWork &launch : launches ? *launches : std::vector<LaunchWork>()) {
+    if (!launch.work)
+      return [] { return std::nullopt; };
+    until.push_back(until.back() + joule::predict(*launch.work, a100()).time.value());
+  }
+  return [session = loaded.session, until, runs]() -> std::optional<double> {
+    size_t count = session.counters().launches, each = until.size() - 1;
+    if (each == 0 || count > each * runs)
+      return std::nullopt;
+    return (static_cast<double>(count / each) + until[count % each] / until.back()) / static_cast<double>(runs);
+  };
 }
 
 nlohmann::ordered_json describe(const std::string &name, const Tensor &tensor) {

@@ -5,6 +5,7 @@
 #include "joule/Device.h"
 #include "joule/Session.h"
 #include "tools/joule/Command.h"
+#include "tools/joule/Progress.h"
 
 #include <string>
 
@@ -14,6 +15,7 @@ struct ProgramOptions {
   std::string path; ///< a model or an artifact
   std::string device = "virtual";
   double timeLimit = 0; ///< seconds of each run; 0: none
+  std::vector<std::string> alsoOutputs; ///< values of a model that become outputs, too
 };
 
 /// The argument `name` that says what to run, and the options --device and --time-limit.
@@ -32,6 +34,9 @@ struct Loaded {
 /// Opens an artifact as it is; a model is compiled for the device into a private temporary folder first,
 /// which is gone when this returns.
 Result<Loaded> load(const ProgramOptions &options);
+
+/// How far `runs` runs of a program on these inputs are, from when the session was made.
+Progress::Fraction fractionOf(const Loaded &loaded, const std::map<std::string, Tensor> &inputs, size_t runs);
 
 /// {"name": …, "type": …, "shape": …}.
 nlohmann::ordered_json describe(const std::string &name, const Tensor &tensor);

@@ -42,6 +42,11 @@ static bool computes(const plan::Launch &launch, const std::string &node) {
   return node.empty() || std::count(launch.nodes().begin(), launch.nodes().end(), node) != 0;
 }
 
+static size_t countUnknown(const TargetReport &report) {
+  auto isUnknown = [](const LaunchWork &row) { return !row.work; };
+  return static_cast<size_t>(std::count_if(report.launches.begin(), report.launches.end(), isUnknown));
+}
+
 static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   Json json = {{"kernel", row.kernel->name()},
                {"nodes", std::vector<std::string>(row.launch->nodes().begin(), row.launch->nodes().end())},
@@ -64,7 +69,7 @@ static Json describe(const TargetReport &report) {
   Json launches = Json::array();
   for (const LaunchWork &row : report.launches)
     launches.push_back(describe(row, report.device));
-  Json json = {{"target", report.target}, {"launches", launches}};
+  Json json = {{"target", report.target}, {"launches", launches}, {"launchesNotModelled", countUnknown(report)}};
   if (!report.device)
     return json;
   json["device"] = report.device->name;
@@ -98,8 +103,7 @@ static void printReport(const TargetReport &report) {
              "time", "energy", "bound by", "nodes");
   for (const LaunchWork &row : report.launches)
     printRow(row, report.device);
-  auto isUnknown = [](const LaunchWork &row) { return !row.work; };
-  if (auto unknown = std::count_if(report.launches.begin(), report.launches.end(), isUnknown))
+  if (size_t unknown = countUnknown(report))
     fmt::print("  {} of them depend on values that only a run knows; the sum leaves them out\n", unknown);
 }
 

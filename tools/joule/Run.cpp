@@ -50,7 +50,10 @@ static ExitCode runOnce(Loaded &loaded, const Options &options) {
   Result<Tensors> inputs = makeInputs(loaded.session.inputs(), options.inputs);
   if (!inputs)
     return fail(inputs.error(), options.json);
-  Result<Tensors> outputs = loaded.session.run(viewsOf(*inputs));
+  Result<Tensors> outputs = [&] {
+    Progress progress("running " + options.program.path, fractionOf(loaded, *inputs, 1));
+    return loaded.session.run(viewsOf(*inputs));
+  }();
   if (!outputs)
     return fail(outputs.error(), options.json);
   if (!options.output.empty())
@@ -149,6 +152,8 @@ static ExitCode runExpected(Loaded &loaded, const Options &options) {
 
 static ExitCode run(const Options &options) {
   parseDims(options.inputs.dims); // what is malformed is said before anything is compiled
+  if (!options.program.alsoOutputs.empty() && isArtifact(options.program.path))
+    throw CLI::ValidationError("--dump-tensor", "an artifact gives its outputs alone; give the model");
   Result<Loaded> loaded = load(options.program);
   if (!loaded)
     return fail(loaded.error(), options.json);
@@ -166,6 +171,8 @@ Command addRun(CLI::App &parent) {
   addInputs(*app, options->inputs);
   addRandom(*app, options->inputs);
   auto *output = app->add_option("--output", options->output, "A .npz file for the outputs");
+  app->add_option("--dump-tensor", options->program.alsoOutputs,
+                  "A value of the model's main graph, by its ONNX name, that is given like an output; may be repeated");
   auto *expect = app->add_option("--expect", options->expect,
                                  "A folder of input_N.pb and output_N.pb, or of several such folders "
                                  "test_data_set_N; exits with 1 where an output differs");

@@ -33,10 +33,16 @@ static ExitCode verify(const Options &options) {
   if (!inputs)
     return fail(inputs.error(), options.json);
   InterruptOnSignal interrupt(loaded->session);
-  Result<Tensors> found = loaded->session.run(viewsOf(*inputs));
+  Result<Tensors> found = [&] {
+    Progress progress("running " + options.program.path, fractionOf(*loaded, *inputs, 1));
+    return loaded->session.run(viewsOf(*inputs));
+  }();
   if (!found)
     return fail(found.error(), options.json);
-  Result<Tensors> wanted = runReference(options.program.path, *inputs);
+  Result<Tensors> wanted = [&] {
+    Progress progress("computing the reference of " + options.program.path, [] { return std::nullopt; });
+    return runReference(options.program.path, *inputs);
+  }();
   if (!wanted)
     return fail(wanted.error(), options.json);
 
@@ -50,7 +56,11 @@ static ExitCode verify(const Options &options) {
       printComparison(outputs.back());
   }
   if (options.json)
-    print({{"program", options.program.path}, {"passed", passed}, {"outputs", outputs}});
+    print({{"program", options.program.path},
+           {"device", {{"name", loaded->device.properties().name}, {"virtual", loaded->device.properties().isVirtual}}},
+           {"target", loaded->session.target()},
+           {"passed", passed},
+           {"outputs", outputs}});
   return passed ? Succeeded : Failed;
 }
 

@@ -29,6 +29,11 @@ std::string WeightStore::add(Bytes bytes) {
   return "@" + std::to_string(blobs.size() - 1);
 }
 
+std::vector<Bytes> WeightStore::added() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return {blobs.begin(), blobs.end()};
+}
+
 Result<Bytes> WeightStore::wholeBlob(const std::string &blob) {
   if (blob.rfind('@', 0) == 0) {
     for (size_t number = 0; number < blobs.size(); ++number)

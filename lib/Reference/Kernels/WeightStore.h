@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 namespace joule::reference {
 
@@ -24,6 +25,9 @@ public:
 
   /// Keeps `bytes` and gives the name they are found by: "@0", "@1", …
   std::string add(Bytes bytes);
+
+  /// All that was added, in order.
+  std::vector<Bytes> added();
 
 private:
   Result<Bytes> wholeBlob(const std::string &blob);

@@ -14,7 +14,9 @@ static int codeOf(joule_error *error) {
 
 TEST(Guard, GivesErrorsAsObjects) {
   EXPECT_EQ(c::guarded([] { return Result<void>(); }), nullptr);
-  joule_error *error = c::guarded([]() -> Result<void> { return Error{ErrorCode::InputShape, "three words here", "n"}; });
+  joule_error *error = c::guarded([]() -> Result<void> {
+    return Error{ErrorCode::InputShape, "three words here", "n"};
+  });
   EXPECT_STREQ(joule_error_message(error), "three words here");
   EXPECT_STREQ(joule_error_node(error), "n");
   EXPECT_EQ(codeOf(error), JOULE_ERROR_InputShape);
@@ -31,7 +33,8 @@ TEST(Guard, CatchesWhatIsThrown) {
 TEST(Guard, NamesTheFirstArgumentThatIsNull) {
   int here = 0;
   EXPECT_TRUE(c::needAll({"a", "b"}, &here, &here));
-  EXPECT_EQ(c::needAll({"a", "b"}, &here, static_cast<int *>(nullptr)).error().message, "the argument b is null");
+  EXPECT_EQ(c::needAll({"a", "b"}, &here, static_cast<int *>(nullptr)).error().message,
+            "the argument b is null");
 }
 
 TEST(Guard, TakesStructuresOfLaterVersions) {

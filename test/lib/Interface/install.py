@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 import numpy
 
 build, temporary = map(pathlib.Path, sys.argv[1:])
+VERSION = re.search(r'"(.*)"', (pathlib.Path(__file__).parents[3] / "include" / "joule" / "Version.h").read_text()).group(1)
 outside = pathlib.Path(__file__).parent / "Inputs" / "outside"
 
 
@@ -79,7 +80,21 @@ def check_libraries(tree):
         assert all(path == "$ORIGIN" for path in paths), (library, paths)
 
 
+def check_runtime_component():
+    """What only runs artifacts is installed alone, and is small."""
+    tree = temporary / "runtime"
+    run("cmake", "--install", build, "--strip", "--prefix", tree, "--component", "Runtime")
+    files = [file for file in tree.rglob("*") if file.is_file() and not file.is_symlink()]
+    assert sum(file.stat().st_size for file in files) < 10_000_000, files
+    assert {file.name for file in files if ".so" in file.name} == {f"libjoule-runtime.so.{VERSION}", "libjoule-vgpu.so", "libcuda.so.1"}, files
+    assert not (tree / "bin").exists() and (tree / "share" / "doc" / "joule" / "LICENSE").exists()
+    configure = ["cmake", "-S", outside, "-B", temporary / "no-compiler", f"-DCMAKE_PREFIX_PATH={tree}"]
+    refused = subprocess.run(list(map(str, configure)), capture_output=True, text=True)
+    assert refused.returncode == 1 and "the installed Joule has no component Joule" in refused.stderr, refused
+
+
 def main():
+    check_runtime_component()
     tree = install()
     for name in ("bin/joule-opt", "lib/libjoule-vgpu.so", "lib/vgpu/libcuda.so.1", "share/doc/joule/LICENSE",
                  "share/doc/joule/docs/LifeOfAModel.md", "lib/cmake/Joule/JouleConfigVersion.cmake"):

@@ -13,6 +13,7 @@ process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PI
 caught = 0
 while not caught >> (signal.SIGINT - 1) & 1:
     time.sleep(0.05)
+    assert process.poll() is None, process.communicate()
     status = open(f"/proc/{process.pid}/status").read()
     caught = int(status.split("SigCgt:")[1].split()[0], 16)
 time.sleep(0.5)

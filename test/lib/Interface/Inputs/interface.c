@@ -1,36 +1,38 @@
-/* interface MODEL ARTIFACT: every function of the C interface, right and wrong. MODEL computes next = 2 state + 1. */
+/* interface MODEL ARTIFACT: every function of the C interface, right and wrong. MODEL computes next = 2 state
+ * + 1. */
 #include "joule/joule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WANT(condition)                                                                                                \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                                                \
-      exit(1);                                                                                                         \
-    }                                                                                                                  \
+#define WANT(condition)                                                                                      \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                                      \
+      exit(1);                                                                                               \
+    }                                                                                                        \
   } while (0)
 
 /* Ends the program unless the call succeeded. */
-#define DO(call)                                                                                                       \
-  do {                                                                                                                 \
-    joule_error *error = call;                                                                                         \
-    if (error) {                                                                                                       \
-      fprintf(stderr, "line %d: JL%04d: %s\n", __LINE__, joule_error_code(error), joule_error_message(error));          \
-      exit(1);                                                                                                         \
-    }                                                                                                                  \
+#define DO(call)                                                                                             \
+  do {                                                                                                       \
+    joule_error *error = call;                                                                               \
+    if (error) {                                                                                             \
+      fprintf(stderr, "line %d: JL%04d: %s\n", __LINE__, joule_error_code(error),                            \
+              joule_error_message(error));                                                                   \
+      exit(1);                                                                                               \
+    }                                                                                                        \
   } while (0)
 
 /* Ends the program unless the call failed with this code, and with words. */
-#define REFUSES(code, call)                                                                                            \
-  do {                                                                                                                 \
-    joule_error *error = call;                                                                                         \
-    WANT(joule_error_code(error) == (code));                                                                           \
-    WANT(strlen(joule_error_message(error)) > 10);                                                                     \
-    WANT(joule_error_node(error) != NULL);                                                                             \
-    joule_error_free(error);                                                                                           \
+#define REFUSES(code, call)                                                                                  \
+  do {                                                                                                       \
+    joule_error *error = call;                                                                               \
+    WANT(joule_error_code(error) == (code));                                                                 \
+    WANT(strlen(joule_error_message(error)) > 10);                                                           \
+    WANT(joule_error_node(error) != NULL && strlen(joule_error_cure(error)) > 5);                            \
+    joule_error_free(error);                                                                                 \
   } while (0)
 
 static void checkArtifact(const joule_artifact *artifact) {
@@ -121,6 +123,16 @@ static void checkRuns(joule_session *session, const joule_device *device) {
     joule_memory_free(from);
   }
 
+  {
+    joule_profile *profile;
+    const joule_profile_row *rows;
+    DO(joule_session_profile(session, &profile));
+    rows = joule_profile_rows(profile, &count);
+    WANT(count == 1 && rows->launches == 4 && rows->joules > 0 && rows->seconds > 0 && rows->dram_bytes > 0);
+    WANT(strcmp(rows->nodes, "double\nincrement") == 0 && strlen(rows->kernel) && strlen(rows->family));
+    joule_profile_free(profile);
+  }
+
   counters.size = sizeof counters;
   DO(joule_session_count(session, &counters));
   WANT(counters.runs == 4 && counters.launches == 4 && counters.compiles == 0);
@@ -150,10 +162,12 @@ static void checkNulls(void) {
   joule_memory_free(NULL);
   joule_stream_free(NULL);
   joule_run_free(NULL);
+  joule_profile_free(NULL);
 }
 
 int main(int argc, char **argv) {
   joule_compile_options options = {0};
+  joule_session_options sessionOptions = {0};
   joule_artifact *artifact;
   joule_device *device;
   joule_session *session;
@@ -168,7 +182,10 @@ int main(int argc, char **argv) {
   checkArtifact(artifact);
   DO(joule_device_open("virtual:a100", &device));
   checkDevice(device);
-  DO(joule_session_create(artifact, device, NULL, &session));
+  sessionOptions.size = sizeof sessionOptions, sessionOptions.profile = 1, sessionOptions.target = "sm_90";
+  REFUSES(JOULE_ERROR_TargetMissing, joule_session_create(artifact, device, &sessionOptions, &session));
+  sessionOptions.target = NULL;
+  DO(joule_session_create(artifact, device, &sessionOptions, &session));
   /* A session keeps what it was made of. */
   joule_artifact_free(artifact);
   checkRuns(session, device);

@@ -1,10 +1,15 @@
-"""interface.py LIBRARY FOLDER: compiles layer.onnx and runs it, through ctypes."""
+"""interface.py LIBRARY FOLDER: compiles layer.onnx and runs it, through ctypes, in a process that has another LLVM."""
 
 import ctypes
+import os
+import pathlib
 import sys
 
 import numpy
 
+# The worst neighbour: its symbols come first in every search.
+for neighbour in ("libLLVM.so", "libMLIR.so"):
+    ctypes.CDLL(str(pathlib.Path(os.environ["JOULE_LLVM_BIN"]).parent / "lib" / neighbour), ctypes.RTLD_GLOBAL)
 joule = ctypes.CDLL(sys.argv[1])
 folder = sys.argv[2]
 Handle = ctypes.c_void_p

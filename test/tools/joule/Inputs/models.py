@@ -21,6 +21,12 @@ def value(name, shape):
 
 # y = x + z, where x may have any number of rows
 model("add", [helper.make_node("Add", ["x", "z"], ["y"], name="plus")], [value("x", ["batch", 2]), value("z", ["batch", 2])], [value("y", ["batch", 2])])
+# y = relu(x) + x: what the examples of --help call model.onnx
+model("model", [helper.make_node("Relu", ["x"], ["positive"], name="relu"), helper.make_node("Add", ["positive", "x"], ["y"], name="plus")], [value("x", ["batch", 2])], [value("y", ["batch", 2])])
+# y = x + (w · w), whose weights fold into one that no file holds
+weights = numpy_helper.from_array(numpy.arange(4096, dtype="f4"), "w")
+graph = helper.make_graph([helper.make_node("Mul", ["w", "w"], ["squares"]), helper.make_node("Add", ["x", "squares"], ["y"])], "folds", [value("x", [4096])], [value("y", [4096])], [weights])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "folds.onnx")
 model("unknown", [helper.make_node("NoSuchOperator", ["x"], ["a"], name="first"), helper.make_node("Neither", ["a"], ["y"], name="second")], [value("x", [2])], [value("y", [2])])
 model("unfit", [helper.make_node("MatMul", ["x", "x"], ["a"], name="first"), helper.make_node("NoSuchOperator", ["x"], ["y"], name="second")], [value("x", [2, 3])], [value("y", [2])])
 
@@ -35,3 +41,7 @@ for name, y in (("right", x + z), ("wrong", x - z)):
         path.mkdir(parents=True, exist_ok=True)
         for file, array in (("input_0", x), ("input_1", z), ("output_0", y)):
             (path / f"{file}.pb").write_bytes(numpy_helper.from_array(array[:rows]).SerializeToString())
+path = folder / "test_data_set_0"
+path.mkdir(exist_ok=True)
+for file, array in (("input_0", x - 2), ("output_0", numpy.maximum(x - 2, 0) + x - 2)):
+    (path / f"{file}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())

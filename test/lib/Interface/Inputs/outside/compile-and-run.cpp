@@ -14,7 +14,7 @@ template <typename T> T orExit(joule::Result<T> result) {
 }
 
 int main(int, char **argv) {
-  orExit(joule::compile(argv[1], argv[2], {/*targets=*/{"a100"}, "", 0, /*assemble=*/false}));
+  orExit(joule::compile(argv[1], argv[2], {/*targets=*/{"a100"}}));
   joule::Artifact artifact = orExit(joule::Artifact::open(argv[2]));
   joule::Session session = orExit(joule::Session::create(artifact, orExit(joule::Device::open("virtual"))));
   float x[3] = {1, 2, 3}, y[3];

@@ -8,7 +8,8 @@ int main(int, char **argv) {
   auto device = joule::Device::open("virtual");
   auto session = joule::Session::create(*artifact, *device);
   float x[2] = {10, 20}, y[2];
-  auto shapes = session->run({{"x", {joule::ElementType::Float32, {2}, x, sizeof x}}}, {{"y", {y, sizeof y}}});
+  auto shapes =
+      session->run({{"x", {joule::ElementType::Float32, {2}, x, sizeof x}}}, {{"y", {y, sizeof y}}});
   if (!shapes)
     return std::puts(shapes.error().toString().c_str()), 1;
   std::printf("%s: %g %g\n", joule::toString(shapes->at("y")).c_str(), y[0], y[1]);
