@@ -49,6 +49,10 @@ endfunction()
 # Everything that is free of MLIR: what other compilers and the sanitizers build.
 add_custom_target(joule-plain)
 
+# What reads files that anybody may have made, for libFuzzer, which the preset asan turns on.
+option(JOULE_FUZZERS "Build the fuzzers; the flags must hold fuzzer-no-link" OFF)
+add_custom_target(joule-fuzzers)
+
 # joule_library(NAME SOURCES... [LINK libs...]): plain C++ with exceptions, free of MLIR.
 function(joule_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
@@ -66,7 +70,9 @@ function(joule_executable name)
   target_include_directories(${name} PRIVATE ${JOULE_INCLUDES})
   target_compile_options(${name} PRIVATE ${JOULE_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
-  add_dependencies(joule-plain ${name})
+  if(NOT "MLIR" IN_LIST ARG_LINK)
+    add_dependencies(joule-plain ${name})
+  endif()
 endfunction()
 
 # joule_unit_test(NAME SOURCES... [LINK libs...]): a GoogleTest program under build/test/unit, which lit runs.
@@ -78,6 +84,21 @@ function(joule_unit_test name)
     joule_executable(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} GTest::gtest GTest::gtest_main)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/unit)
+endfunction()
+
+# joule_fuzzer(NAME [MLIR] SOURCES... [LINK libs...]): a libFuzzer program, bin/NAME.
+function(joule_fuzzer name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  if(NOT JOULE_FUZZERS)
+    return()
+  endif()
+  if(ARG_MLIR)
+    joule_mlir_executable(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK})
+  else()
+    joule_executable(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK})
+  endif()
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(joule-fuzzers ${name})
 endfunction()
 
 # joule_tablegen(TARGET TD (OUTPUT FLAGS...)...): generates next to the .td's place in the build tree.

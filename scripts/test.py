@@ -69,9 +69,9 @@ def run_models(build):
     return run_logged("models", build / "test" / "models.log", command)
 
 
-def run_random_tests(build):
+def run_random_tests(build, *arguments):
     """Programs and models made at random, others every day; the log's first line has the seed that repeats them."""
-    command = [sys.executable, ROOT / "test" / "random" / "random-tests.py", build]
+    command = [sys.executable, ROOT / "test" / "random" / "random-tests.py", build, *arguments]
     log = build / "test" / "random-tests.log"
     counts = run_logged("random programs and models", log, command)
     if counts[1]:
@@ -80,15 +80,20 @@ def run_random_tests(build):
     return counts
 
 
+def finish(suites):
+    """The line that counts everything, and the exit code."""
+    passed, failed, skipped = (sum(counts) for counts in zip(*suites))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    return 1 if failed or not passed else 0
+
+
 def main():
     build = pathlib.Path(sys.argv[1])
     name_filter = sys.argv[2] if len(sys.argv) > 2 else None
     suites = [run_lit(build, name_filter)]
     if not name_filter:
         suites += [run_onnx_tests(build), run_models(build), run_random_tests(build)]
-    passed, failed, skipped = (sum(counts) for counts in zip(*suites))
-    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
-    return 1 if failed or not passed else 0
+    return finish(suites)
 
 
 if __name__ == "__main__":

@@ -252,7 +252,8 @@ def Nn_GatherOp : Nn_ElementOp<"gather"> {
   let summary = "Take slices along an axis";
   let description = [{
     `out[a…, b…, c…] = input[a…, indices[b…], c…]`, `a…` the dimensions before `axis`, `c…` those after it. A negative
-    index counts from the end; an index outside the axis is clamped into it.
+    index counts from the end; an index outside the axis is clamped into it. An axis without elements has none to take:
+    then `indices` must be empty, too.
 
     Constraints:
     - (C1) `axis` is below the input's rank; `indices` are integers; the ranks fit.
@@ -656,7 +657,7 @@ def Nn_ScatterElementsOp : Nn_KernelOp<"scatter_elements"> {
   let description = [{
     A copy of `input` in which, for each position `i…` of `indices` in row-major order, the element at `i…` with
     `i(axis)` replaced by `indices[i…]` is joined with `updates[i…]` by `update`. Negative indices count from the end.
-    An index that is still outside the axis is an error of the model: the reference says so, a kernel writes nothing.
+    An update whose index is still outside the axis is dropped.
 
     Constraints:
     - (C1) all have one rank, above `axis`; `indices` are integers; `updates` has their shape; the result has the

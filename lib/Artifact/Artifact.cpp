@@ -35,6 +35,8 @@ static Result<plan::Plan> readPlan(const ZipReader &zip, const std::string &targ
   if (!bytes)
     return bytes.error();
   plan::Plan plan;
+  // Protobuf would complain by itself, and to whom nobody knows.
+  google::protobuf::LogSilencer silencer;
   if (bytes->size() > INT32_MAX || !plan.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())))
     return Error{ErrorCode::ArtifactDamaged,
                  fmt::format("\"{}\" is damaged: {} is not a plan", zip.path(), planEntry(target)), ""};

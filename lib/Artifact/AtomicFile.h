@@ -2,6 +2,7 @@
 #pragma once
 
 #include "joule/Error.h"
+#include "lib/File/PendingPath.h"
 
 #include <cstdint>
 #include <string>
@@ -22,12 +23,13 @@ public:
   Result<void> commit();
 
 private:
-  AtomicFile(std::string target, std::string temporary, int descriptor);
+  AtomicFile(std::string target, std::string temporary);
   Error failure(const char *what) const;
 
   std::string target;
   std::string temporary;
-  int descriptor;
+  PendingPath pending;
+  int descriptor = -1;
 };
 
 } // namespace joule

@@ -16,6 +16,7 @@
 #include "lib/Compiler/WritePlan.h"
 #include "lib/Emit/Assemble.h"
 #include "lib/Emit/EmitPtx.h"
+#include "lib/File/PendingPath.h"
 #include "passes/OnnxToNn/OnnxToNn.h"
 #include "passes/Pipeline.h"
 
@@ -41,6 +42,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
+#include <sys/stat.h>
 
 using namespace mlir;
 using namespace joule;
@@ -285,14 +287,15 @@ private:
     SmallString<128> path(options.dumpFolder);
     std::error_code failure = llvm::sys::fs::create_directories(path);
     llvm::sys::path::append(path, name);
-    if (!failure) {
-      llvm::raw_fd_ostream stream(path, failure);
-      if (!failure)
-        stream << text;
-    }
     if (failure)
-      return Error{ErrorCode::FileUnwritable, "cannot write " + path.str().str() + ": " + failure.message(), ""};
-    return {};
+      return Error{ErrorCode::FileUnwritable,
+                   "cannot make the folder \"" + options.dumpFolder + "\": " + failure.message(), ""};
+    Result<AtomicFile> file = AtomicFile::begin(path.str().str());
+    if (!file)
+      return file.error();
+    if (Result<void> written = file->writeAt(0, text.data(), text.size()); !written)
+      return written;
+    return file->commit();
   }
 
   Result<void> dump(ModuleOp module, const Twine &file, Level level, StringRef target = "") {
@@ -445,7 +448,7 @@ private:
     std::optional<std::string> ptxas = options.assemble ? findPtxas() : std::nullopt;
     llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
     std::mutex guard;
-    std::string failure;
+    std::optional<Error> failure;
     size_t done = 0;
     for (auto [position, name] : llvm::enumerate(names)) {
       FailureOr<TranslatedKernel> translated = translateKernel(target.lookupSymbol<tile::KernelOp>(name));
@@ -460,14 +463,26 @@ private:
         if (kernel)
           finished[position] = std::move(*kernel);
         else
-          failure = llvm::toString(kernel.takeError());
+          failure = errorOf(kernel.takeError());
         report(firstOfTarget + shareOfTarget * double(++done) / double(names.size()));
       });
     }
     pool.wait();
-    if (!failure.empty())
-      return Error{ErrorCode::CompileFailed, "internal: " + failure, ""};
+    if (failure)
+      return *failure;
     return {};
+  }
+
+  /// A kernel fails because the system has no room for it, which its error's code says, or through a fault of Joule's.
+  static Error errorOf(llvm::Error error) {
+    Error result{ErrorCode::CompileFailed, "", ""};
+    llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+      bool isSystem = info.convertToErrorCode() != llvm::inconvertibleErrorCode();
+      if (isSystem)
+        result.code = ErrorCode::FileUnwritable;
+      result.message = (isSystem ? "" : "internal: ") + info.message();
+    });
+    return result;
   }
 
   static llvm::Expected<FinishedKernel> finish(TranslatedKernel kernel, const std::string &architecture,
@@ -506,14 +521,16 @@ Result<CompileSummary> joule::compile(const std::string &model, const std::strin
 }
 
 Result<Artifact> joule::compileInMemory(const std::string &model, const CompileOptions &options) {
-  SmallString<128> pattern;
-  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, pattern);
-  llvm::sys::path::append(pattern, "joule-XXXXXX");
-  std::string folder = pattern.str().str();
+  SmallString<128> temporary;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
+  llvm::sys::path::append(temporary, "joule-");
+  std::string folder = randomName(temporary.str().str());
+  PendingPath pendingFolder(folder);
   // A folder that only this user can read; neither it nor the file keeps its name, and the mapping needs none.
-  if (!mkdtemp(folder.data()))
+  if (mkdir(folder.c_str(), 0700) != 0)
     return Error{ErrorCode::FileUnwritable, "cannot make a folder for temporary files: " + llvm::sys::StrError(), ""};
   std::string path = folder + "/model.joule";
+  PendingPath pendingFile(path);
   Result<CompileSummary> done = compile(model, path, options);
   Result<Artifact> artifact = done ? Artifact::open(path) : Result<Artifact>(done.error());
   llvm::sys::fs::remove_directories(folder);

@@ -1,6 +1,8 @@
 // Runs `ptxas` as a program: only so does it say how many registers a kernel takes and what it spills.
 #include "lib/Emit/Assemble.h"
 
+#include "lib/File/PendingPath.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -41,8 +43,10 @@ public:
   }
 
 private:
-  explicit TemporaryFile(StringRef path) : name(path.str()), remover(std::make_unique<FileRemover>(path)) {}
+  explicit TemporaryFile(StringRef path)
+      : name(path.str()), pending(name), remover(std::make_unique<FileRemover>(path)) {}
   std::string name;
+  PendingPath pending;
   std::unique_ptr<FileRemover> remover;
 };
 
@@ -69,8 +73,12 @@ Expected<AssembledKernel> joule::assemble(const std::string &ptxas, StringRef pt
   std::error_code failure;
   {
     raw_fd_ostream stream(input->path(), failure);
-    if (!failure)
+    if (!failure) {
       stream << ptx;
+      stream.close();
+      failure = stream.error();
+      stream.clear_error();
+    }
   }
   if (failure)
     return createStringError(failure, "cannot write a temporary file: " + failure.message());

@@ -66,6 +66,9 @@ OwningOpRef<ModuleOp> joule::importOnnx(MLIRContext &context, StringRef path, Ar
   Location loc = FileLineColLoc::get(&context, path, 0, 0);
   if (llvm::sys::fs::is_directory(path))
     return emitError(loc) << "this is a folder, not a model", nullptr;
+  // A device may have no end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return emitError(loc) << "this is no regular file", nullptr;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return emitError(loc) << "the file cannot be opened: " << file.getError().message(), nullptr;

@@ -18,12 +18,15 @@ constexpr uint64_t maxInlineBytes = 1024;
 // A sparse tensor is stored densely: what a file of a few bytes may ask for has an end.
 constexpr int64_t maxSparseElements = int64_t(1) << 28;
 
-/// `count` elements of a shape, unless the count overflows or a dimension is negative.
+/// The elements of a shape, unless a dimension is negative or the sizes, even those beside a zero, are too large for
+/// bytes to be counted.
 std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    if (size < 0 || llvm::MulOverflow(count, size, count))
+  int64_t count = 1, bound = 64;
+  for (int64_t size : shape) {
+    if (size < 0 || llvm::MulOverflow(bound, std::max<int64_t>(size, 1), bound))
       return std::nullopt;
+    count *= size;
+  }
   return count;
 }
 

@@ -15,7 +15,7 @@ constexpr const char *virtualEntry = "joule_vgpu_get_proc_address";
 // Functions that the runtime does without, so that older drivers are welcome.
 static bool isOptional(const std::string &name) {
   return name == "cuLaunchKernelEx" || name == "cuGetProcAddress_v2" || name == "cuMemAllocAsync" ||
-         name == "cuMemFreeAsync" || name == "cuCtxCreate_v2";
+         name == "cuMemFreeAsync" || name == "cuCtxCreate_v2" || name == "cuFuncGetParamInfo";
 }
 
 template <typename Lookup> static Result<void> fillTable(Driver &driver, const char *library, Lookup lookup) {

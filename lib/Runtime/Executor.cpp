@@ -1,7 +1,7 @@
 // One function per kind of step.
 #include "lib/Runtime/Executor.h"
 
-#include "lib/Runtime/IndexMath.h"
+#include "lib/Runtime/StepRegisters.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ Executor::Executor(const Program &program, const LoadedModel &model, const HostK
     : program(program), plan(program.plan()), model(model), hostKernels(hostKernels), context(context),
       driver(*context.driver), control(std::move(control)),
       stream(this->control.stream ? this->control.stream : context.stream), indices(plan.index_registers()),
-      buffers(plan.buffer_registers()) {}
+      faults(plan.index_registers()), buffers(plan.buffer_registers()) {}
 
 Result<void> Executor::run(const Binding &binding, const MemoryPlan &memory) {
   if (Result<void> bound = bind(binding, memory); !bound)
@@ -66,15 +66,29 @@ Result<void> Executor::bindInput(int input, const TensorView &view, const Memory
 Result<void> Executor::block(const ProgramBlock &steps) {
   for (const ProgramStep &step : steps) {
     if (Result<void> done = this->step(step); !done)
-      return done;
+      return atNode(done.error(), steps, step);
     for (uint32_t buffer : step.releases)
       buffers[buffer].owner.reset();
   }
   return {};
 }
 
+// Sizes and buffers are made for the launch that follows.
+Error Executor::atNode(Error error, const ProgramBlock &steps, const ProgramStep &failed) const {
+  if (!error.node.empty() || (error.code != ErrorCode::SizeOverflow && error.code != ErrorCode::DivisionByZero))
+    return error;
+  for (const ProgramStep *step = &failed; step != steps.data() + steps.size(); ++step)
+    if (step->step->has_launch()) {
+      error.node = fmt::format("{}", fmt::join(step->step->launch().nodes(), ", "));
+      break;
+    }
+  return error;
+}
+
 Result<void> Executor::step(const ProgramStep &step) {
   const plan::Step &source = *step.step;
+  if (Result<void> usable = checkOperands(source); !usable)
+    return usable;
   switch (source.kind_case()) {
   case plan::Step::kEval:
     return eval(source.eval());
@@ -97,7 +111,7 @@ Result<void> Executor::step(const ProgramStep &step) {
       return Error{ErrorCode::CheckFailed, source.check().message(), source.check().node()};
     return {};
   case plan::Step::kMoveIndex:
-    indices[source.move_index().result()] = value(source.move_index().source());
+    set(source.move_index().result(), evaluated(source.move_index().source()));
     return {};
   case plan::Step::kMoveBuffer:
     buffers[source.move_buffer().result()] = buffers[source.move_buffer().source()];
@@ -118,7 +132,10 @@ Result<void> Executor::loop(const ProgramStep &step) {
       return within;
     if (Result<void> done = block(step.first); !done)
       return done;
-    if (value(step.step->while_().condition()) == 0)
+    Evaluated condition = evaluated(step.step->while_().condition());
+    if (condition.fault != Fault::None)
+      return errorOf(condition.fault);
+    if (condition.value == 0)
       return {};
     if (Result<void> done = block(step.second); !done)
       return done;
@@ -133,15 +150,50 @@ Result<void> Executor::checkLimits() const {
   return {};
 }
 
+Evaluated Executor::evaluated(const plan::Index &index) const {
+  Fault fault = index.kind_case() == plan::Index::kIndex ? faults[index.index()] : Fault::None;
+  return {value(index), fault};
+}
+
+void Executor::set(uint32_t index, Evaluated result) {
+  indices[index] = result.value;
+  faulty += (result.fault != Fault::None) - (faults[index] != Fault::None);
+  faults[index] = result.fault;
+}
+
+Result<void> Executor::checkOperands(const plan::Step &step) const {
+  if (faulty == 0 || step.has_eval() || step.has_move_index())
+    return {};
+  auto check = [this](const plan::Index &operand, Fault least) -> Result<void> {
+    Fault fault = evaluated(operand).fault;
+    return fault < least ? Result<void>() : errorOf(fault);
+  };
+  // What a kernel or memory takes as data may have wrapped around; a size may not.
+  if (step.has_launch()) {
+    for (const plan::Index &size : step.launch().grid())
+      if (Result<void> sound = check(size, Fault::Overflow); !sound)
+        return sound;
+    for (const plan::Argument &argument : step.launch().arguments())
+      if (Result<void> sound = check(argument.value(), Fault::Division); !sound)
+        return sound;
+    return check(step.launch().shared_bytes(), Fault::Overflow);
+  }
+  StepRegisters registers = registersOf(step);
+  for (const auto *operands : {&registers.operands, &registers.optional})
+    for (const plan::Index *operand : *operands)
+      if (operand)
+        if (Result<void> sound = check(*operand, step.has_write_scalars() ? Fault::Division : Fault::Overflow); !sound)
+          return sound;
+  return {};
+}
+
 int64_t Executor::value(const plan::Index &index) const {
   return index.kind_case() == plan::Index::kIndex ? indices[index.index()] : index.constant();
 }
 
 Result<void> Executor::eval(const plan::Eval &eval) {
-  Result<int64_t> result = evaluate(eval.op(), value(eval.lhs()), value(eval.rhs()), value(eval.condition()));
-  if (!result)
-    return result.error();
-  indices[eval.result()] = *result;
+  set(eval.result(),
+      evaluate(eval.op(), evaluated(eval.lhs()), evaluated(eval.rhs()), evaluated(eval.condition())));
   return {};
 }
 
@@ -348,7 +400,7 @@ Result<void> Executor::readScalar(const plan::ReadScalar &read) {
     return copied;
   if (Result<void> done = finish(); !done)
     return done;
-  indices[read.result()] = widened(type, bits);
+  set(read.result(), {widened(type, bits), Fault::None});
   return {};
 }
 
@@ -421,7 +473,7 @@ Result<void> Executor::acceptHostResult(const plan::HostCall &call, const plan::
     const plan::Index &size = wanted.dims(axis);
     int64_t given = result.shape[static_cast<size_t>(axis)];
     if (size.kind_case() == plan::Index::kIndex)
-      indices[size.index()] = given;
+      set(size.index(), {given, Fault::None});
     else
       fits = size.constant() == given;
   }
@@ -441,9 +493,17 @@ Result<void> Executor::acceptHostResult(const plan::HostCall &call, const plan::
 Result<std::vector<int64_t>> Executor::outputShape(int output) const {
   const plan::Tensor &wanted = plan.outputs(output);
   std::vector<int64_t> shape;
-  for (const plan::Index &size : wanted.dims())
+  for (const plan::Index &size : wanted.dims()) {
+    if (Fault fault = evaluated(size).fault; fault != Fault::None)
+      return errorOf(fault);
     shape.push_back(value(size));
+  }
   int64_t bytes = bytesOf(static_cast<ElementType>(wanted.type()), shape);
+  if (bytes < 0)
+    return Error{ErrorCode::SizeOverflow,
+                 fmt::format("output \"{}\" of shape {} has more bytes than can be counted", wanted.name(),
+                             toString(shape)),
+                 ""};
   if (Result<CUdeviceptr> inside = reach(wanted.buffer(), 0, bytes, /*writes=*/false); !inside)
     return Error{
         inside.error().code,

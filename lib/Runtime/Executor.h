@@ -5,6 +5,7 @@
 #include "lib/Runtime/Binding.h"
 #include "lib/Runtime/Estimate.h"
 #include "lib/Runtime/HostKernels.h"
+#include "lib/Runtime/IndexMath.h"
 #include "lib/Runtime/LoadedModel.h"
 #include "lib/Runtime/Program.h"
 #include "lib/Runtime/RunContext.h"
@@ -81,6 +82,11 @@ private:
 
   const plan::Kernel &kernelOf(const plan::Launch &launch) const;
   int64_t value(const plan::Index &index) const;
+  Evaluated evaluated(const plan::Index &index) const;
+  void set(uint32_t index, Evaluated result);
+  /// An error where the step reads a value that has a fault.
+  Result<void> checkOperands(const plan::Step &step) const;
+  Error atNode(Error error, const ProgramBlock &steps, const ProgramStep &failed) const;
   Result<CUdeviceptr> reach(uint32_t buffer, int64_t offset, int64_t bytes, bool writes) const;
   Result<void> toDevice(CUdeviceptr to, const void *from, uint64_t bytes);
   Result<void> toHost(void *to, CUdeviceptr from, uint64_t bytes);
@@ -96,6 +102,8 @@ private:
   CUstream stream;
 
   std::vector<int64_t> indices;
+  std::vector<Fault> faults; // by index register
+  size_t faulty = 0;         // how many of them are not None
   std::vector<Buffer> buffers;
   const MemoryPlan *memory = nullptr;
   CUdeviceptr arena = 0;

@@ -2,6 +2,7 @@
 #include "lib/Runtime/IndexMath.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace joule {
 
@@ -32,30 +33,35 @@ static int64_t divide(plan::Eval::Op op, int64_t lhs, int64_t rhs) {
   }
 }
 
-Result<int64_t> evaluate(plan::Eval::Op op, int64_t lhs, int64_t rhs, int64_t condition) {
-  uint64_t l = static_cast<uint64_t>(lhs), r = static_cast<uint64_t>(rhs);
-  if (divides(op)) {
-    if (rhs == 0)
-      return Error{ErrorCode::DivisionByZero, "the plan divides " + std::to_string(lhs) + " by zero", ""};
-    return divide(op, lhs, rhs);
-  }
+static Evaluated arithmetic(plan::Eval::Op op, int64_t lhs, int64_t rhs) {
+  Evaluated result;
+  bool wraps = false;
   switch (op) {
   case plan::Eval::ADD:
-    return wrapped(l + r);
+    wraps = __builtin_add_overflow(lhs, rhs, &result.value);
+    break;
   case plan::Eval::SUB:
-    return wrapped(l - r);
-  case plan::Eval::MUL:
-    return wrapped(l * r);
+    wraps = __builtin_sub_overflow(lhs, rhs, &result.value);
+    break;
+  default:
+    wraps = __builtin_mul_overflow(lhs, rhs, &result.value);
+  }
+  result.fault = wraps ? Fault::Overflow : Fault::None;
+  return result;
+}
+
+static int64_t compareOrCombine(plan::Eval::Op op, int64_t lhs, int64_t rhs) {
+  switch (op) {
   case plan::Eval::MIN:
     return std::min(lhs, rhs);
   case plan::Eval::MAX:
     return std::max(lhs, rhs);
   case plan::Eval::AND:
-    return wrapped(l & r);
+    return lhs & rhs;
   case plan::Eval::OR:
-    return wrapped(l | r);
+    return lhs | rhs;
   case plan::Eval::XOR:
-    return wrapped(l ^ r);
+    return lhs ^ rhs;
   case plan::Eval::EQ:
     return lhs == rhs;
   case plan::Eval::NE:
@@ -66,13 +72,38 @@ Result<int64_t> evaluate(plan::Eval::Op op, int64_t lhs, int64_t rhs, int64_t co
     return lhs <= rhs;
   case plan::Eval::GT:
     return lhs > rhs;
-  case plan::Eval::GE:
-    return lhs >= rhs;
-  case plan::Eval::SELECT:
-    return condition != 0 ? lhs : rhs;
   default:
-    return Error{ErrorCode::PlanInvalid, "the plan uses an arithmetic operation that does not exist", ""};
+    return lhs >= rhs;
   }
+}
+
+static Evaluated binary(plan::Eval::Op op, int64_t lhs, int64_t rhs) {
+  if (divides(op)) {
+    if (rhs == 0)
+      return {0, Fault::Division};
+    bool wraps = rhs == -1 && lhs == std::numeric_limits<int64_t>::min();
+    return {divide(op, lhs, rhs), wraps ? Fault::Overflow : Fault::None};
+  }
+  if (op == plan::Eval::ADD || op == plan::Eval::SUB || op == plan::Eval::MUL)
+    return arithmetic(op, lhs, rhs);
+  return {compareOrCombine(op, lhs, rhs), Fault::None};
+}
+
+Evaluated evaluate(plan::Eval::Op op, Evaluated lhs, Evaluated rhs, Evaluated condition) {
+  if (op == plan::Eval::SELECT) {
+    Evaluated result = condition.value != 0 ? lhs : rhs;
+    result.fault = std::max(result.fault, condition.fault);
+    return result;
+  }
+  Evaluated result = binary(op, lhs.value, rhs.value);
+  result.fault = std::max({result.fault, lhs.fault, rhs.fault});
+  return result;
+}
+
+Error errorOf(Fault fault) {
+  if (fault == Fault::Division)
+    return {ErrorCode::DivisionByZero, "a size of this run would be divided by zero", ""};
+  return {ErrorCode::SizeOverflow, "a size of this run goes beyond 63 bits", ""};
 }
 
 } // namespace joule

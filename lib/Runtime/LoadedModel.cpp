@@ -3,6 +3,7 @@
 
 #include "lib/Artifact/ArtifactReader.h"
 #include "lib/Runtime/MemoryPlanner.h"
+#include "lib/Runtime/StepRegisters.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,6 +19,9 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::shared_ptr<const Dri
   std::shared_ptr<LoadedModel> model(new LoadedModel(std::move(driver)));
   if (Result<void> loaded = model->loadKernels(artifact, plan, isReal); !loaded)
     return loaded.error();
+  if (model->driver->cuFuncGetParamInfo)
+    if (Result<void> checked = model->checkLaunches(plan, plan.body()); !checked)
+      return checked.error();
   if (Result<void> loaded = model->loadWeights(artifact, plan); !loaded)
     return loaded.error();
   return model;
@@ -72,6 +76,44 @@ Result<void> LoadedModel::loadKernels(const Artifact &artifact, const plan::Plan
       return error;
     }
   }
+  return {};
+}
+
+// The driver reads as many arguments as the kernel has parameters, however few it is given.
+Result<void> LoadedModel::checkLaunches(const plan::Plan &plan, const plan::Block &block) const {
+  for (const plan::Step &step : block.steps()) {
+    Result<void> checked;
+    if (step.has_launch())
+      checked = checkLaunch(plan.kernels(static_cast<int>(step.launch().kernel())), step.launch());
+    for (const plan::Block *inner : innerBlocks(step))
+      if (checked)
+        checked = checkLaunches(plan, *inner);
+    if (!checked)
+      return checked;
+  }
+  return {};
+}
+
+Result<void> LoadedModel::checkLaunch(const plan::Kernel &kernel, const plan::Launch &launch) const {
+  CUfunction function = kernels[launch.kernel()].function;
+  auto sizeOf = [&](int parameter) {
+    size_t offset = 0, size = 0;
+    CUresult code = driver->cuFuncGetParamInfo(function, static_cast<size_t>(parameter), &offset, &size);
+    return code == CUDA_SUCCESS ? size : 0;
+  };
+  for (int i = 0; i < launch.arguments_size(); ++i) {
+    size_t given = launch.arguments(i).kind() == plan::Argument::I32 ? 4 : 8, wanted = sizeOf(i);
+    if (given != wanted)
+      return Error{ErrorCode::PlanInvalid,
+                   fmt::format("the plan is invalid: argument {} of kernel {} has {} bytes and its parameter {}", i,
+                               kernel.name(), given, wanted),
+                   ""};
+  }
+  if (sizeOf(launch.arguments_size()) != 0)
+    return Error{ErrorCode::PlanInvalid,
+                 fmt::format("the plan is invalid: kernel {} is launched with {} arguments and takes more", kernel.name(),
+                             launch.arguments_size()),
+                 ""};
   return {};
 }
 

@@ -36,6 +36,8 @@ public:
 private:
   explicit LoadedModel(std::shared_ptr<const Driver> driver) : driver(std::move(driver)) {}
   Result<void> loadKernels(const Artifact &artifact, const plan::Plan &plan, bool isReal);
+  Result<void> checkLaunches(const plan::Plan &plan, const plan::Block &block) const;
+  Result<void> checkLaunch(const plan::Kernel &kernel, const plan::Launch &launch) const;
   Result<void> loadWeights(const Artifact &artifact, const plan::Plan &plan);
 
   std::shared_ptr<const Driver> driver;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
+#include <stdexcept>
 
 namespace joule {
 
@@ -66,6 +68,16 @@ PendingRun::Impl::Impl(std::shared_ptr<Session::Impl> session, std::unique_ptr<R
 PendingRun::Impl::~Impl() { (void)wait(); }
 
 Result<void> PendingRun::Impl::execute(const Binding &binding, const TakeOutputs &takeOutputs) {
+  try {
+    return executeWithin(binding, takeOutputs);
+  } catch (const std::bad_alloc &) {
+    return Error{ErrorCode::HostMemoryFull, "this machine has no memory left for the run", ""};
+  } catch (const std::length_error &) {
+    return Error{ErrorCode::HostMemoryFull, "the run asks for more memory than any machine has", ""};
+  }
+}
+
+Result<void> PendingRun::Impl::executeWithin(const Binding &binding, const TakeOutputs &takeOutputs) {
   KernelLimit kernelLimit(*session->device.impl()->driver, control);
   if (Result<void> done = executor.run(binding, *memory); !done)
     return done;

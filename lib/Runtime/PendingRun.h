@@ -29,6 +29,7 @@ private:
   Impl(std::shared_ptr<Session::Impl> session, std::unique_ptr<RunContext> context,
        std::shared_ptr<const MemoryPlan> memory, const RunOptions &options);
   Result<void> execute(const Binding &binding, const TakeOutputs &takeOutputs);
+  Result<void> executeWithin(const Binding &binding, const TakeOutputs &takeOutputs);
 
   const std::shared_ptr<Session::Impl> session;
   std::unique_ptr<RunContext> context; // null once the run has ended

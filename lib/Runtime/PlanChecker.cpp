@@ -161,14 +161,6 @@ private:
     return {};
   }
 
-  static std::vector<const plan::Block *> innerBlocks(const plan::Step &step) {
-    if (step.has_if_())
-      return {&step.if_().then(), &step.if_().otherwise()};
-    if (step.has_while_())
-      return {&step.while_().before(), &step.while_().body()};
-    return {};
-  }
-
   Result<void> block(const plan::Block &block) {
     for (const plan::Step &step : block.steps()) {
       ++steps;

@@ -10,6 +10,9 @@
 
 namespace joule {
 
+// Larger buffers are asked of the driver one by one, which refuses them: their sum might not fit 64 bits.
+constexpr int64_t mostPlannedBytes = int64_t(1) << 40;
+
 namespace {
 
 // A buffer register's span, and whether a MoveBuffer reads it.
@@ -191,9 +194,9 @@ static std::optional<int64_t> valueOf(const plan::Eval &eval,
     return *condition ? lhs : rhs;
   if (!lhs || !rhs || !condition)
     return std::nullopt;
-  // A division by zero may stand in a branch that no run takes.
-  Result<int64_t> value = evaluate(eval.op(), *lhs, *rhs, *condition);
-  return value ? std::optional(*value) : std::nullopt;
+  // A fault may stand in a branch that no run takes.
+  Evaluated result = evaluate(eval.op(), {*lhs}, {*rhs}, {*condition});
+  return result.fault == Fault::None ? std::optional(result.value) : std::nullopt;
 }
 
 std::vector<std::optional<int64_t>> Program::knownIndices(const std::vector<int64_t> &symbols) const {
@@ -226,7 +229,7 @@ MemoryPlan Program::planMemory(const std::vector<int64_t> &symbols) const {
     const Slot &slot = allSlots[i];
     std::optional<int64_t> bytes = slot.alloc ? valueOf(slot.alloc->bytes(), registers)
                                               : inputBytes(source.inputs(slot.input), registers);
-    if (!bytes || *bytes < 0)
+    if (!bytes || *bytes < 0 || *bytes > mostPlannedBytes)
       continue;
     memory.bytes[i] = static_cast<uint64_t>(*bytes);
     lifetimes.push_back({memory.bytes[i], slot.first, slot.last});

@@ -136,4 +136,12 @@ StepRegisters registersOf(const plan::Step &step) {
   return collect.out;
 }
 
+std::vector<const plan::Block *> innerBlocks(const plan::Step &step) {
+  if (step.has_if_())
+    return {&step.if_().then(), &step.if_().otherwise()};
+  if (step.has_while_())
+    return {&step.while_().before(), &step.while_().body()};
+  return {};
+}
+
 } // namespace joule

@@ -23,4 +23,7 @@ struct StepRegisters {
 /// its `before`, so it is not listed.
 StepRegisters registersOf(const plan::Step &step);
 
+/// The blocks within an If or a While, in the order in which they stand.
+std::vector<const plan::Block *> innerBlocks(const plan::Step &step);
+
 } // namespace joule

@@ -1,13 +1,12 @@
 // .npy: a magic, a version, a Python dictionary as text, the bytes. .npz: a ZIP file of them.
 #include "lib/Artifact/ZipReader.h"
 #include "lib/Artifact/ZipWriter.h"
+#include "lib/TensorFile/ReadWhole.h"
 #include "lib/TensorFile/TensorFile.h"
 
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -202,12 +201,10 @@ static Result<Tensor> parseNpy(std::string_view file, const std::string &path) {
 }
 
 Result<Tensor> readNpy(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return Error{ErrorCode::FileUnreadable, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)),
-                 ""};
-  std::string bytes(std::istreambuf_iterator<char>(stream), {});
-  return parseNpy(bytes, path);
+  Result<std::string> bytes = readWhole(path);
+  if (!bytes)
+    return bytes.error();
+  return parseNpy(*bytes, path);
 }
 
 Result<std::map<std::string, Tensor>> readNpz(const std::string &path) {

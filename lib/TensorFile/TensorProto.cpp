@@ -1,12 +1,11 @@
 // onnx.TensorProto: raw bytes, or one of several lists by type.
+#include "lib/TensorFile/ReadWhole.h"
 #include "lib/TensorFile/TensorFile.h"
 
 #include "onnx/onnx-ml.pb.h"
 
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 
 namespace joule {
 
@@ -50,12 +49,11 @@ static std::vector<uint8_t> listedBytes(const onnx::TensorProto &proto, ElementT
 }
 
 Result<NamedTensor> readTensorProto(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return Error{ErrorCode::FileUnreadable, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)),
-                 ""};
+  Result<std::string> bytes = readWhole(path);
+  if (!bytes)
+    return bytes.error();
   onnx::TensorProto proto;
-  if (!proto.ParseFromIstream(&stream))
+  if (!proto.ParseFromString(*bytes))
     return invalid(path, "it holds no TensorProto");
   NamedTensor result;
   result.name = proto.name();

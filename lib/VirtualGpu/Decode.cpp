@@ -60,6 +60,9 @@ scalar::Rounding roundingOf(const Opcode &o) {
   return scalar::Rounding::Nearest;
 }
 
+// No compiler asks for more; beyond, offsets of 32 bits might wrap around.
+constexpr uint32_t mostFrameBytes = 1 << 30, mostLocalBytes = 1 << 24, mostParameterBytes = 1 << 16;
+
 class Decoder {
 public:
   using Method = void (Decoder::*)();
@@ -83,9 +86,11 @@ public:
 private:
   // --- the frame ---
 
-  uint32_t reserve(uint32_t bytes) {
+  uint32_t reserve(uint64_t bytes) {
+    if (bytes > mostFrameBytes - temporaryBase)
+      throw std::runtime_error("the frame of '" + f.name + "' is too large");
     uint32_t offset = temporaryBase;
-    temporaryBase += (bytes + 63) & ~63u;
+    temporaryBase += uint32_t(bytes + 63) & ~63u;
     return offset;
   }
 
@@ -98,13 +103,15 @@ private:
       if (v.space != Space::Local)
         continue;
       local = (local + v.align - 1) / v.align * v.align;
+      if (v.size > mostLocalBytes - std::min(local, mostLocalBytes))
+        throw std::runtime_error("the local memory of '" + f.name + "' is too large");
       variablePlace[i] = local;
       local += uint32_t(v.size);
     }
     p.localBytes = (local + 15) & ~15u;
     for (uint32_t i = 0; i < f.variables.size(); ++i)
       if (f.variables[i].space == Space::Param && !isKernelParameter(i))
-        variablePlace[i] = reserve(frameStride(i) * warpSize);
+        variablePlace[i] = reserve(uint64_t(frameStride(i)) * warpSize);
     placeKernelParameters();
     for (uint32_t i : f.params)
       if (!f.entry)
@@ -124,6 +131,8 @@ private:
         break;
       const ptx::Variable &v = f.variables[i];
       offset = (offset + v.align - 1) / v.align * v.align;
+      if (v.size > mostParameterBytes - std::min(offset, mostParameterBytes))
+        throw std::runtime_error("the parameters of '" + f.name + "' are too large");
       variablePlace[i] = offset;
       p.kernelParameters.push_back(offset);
       p.kernelParameterSizes.push_back(uint32_t(v.size));
@@ -301,9 +310,17 @@ private:
       throw Unsupported{"too few operands"};
     return f.operandsOf(*instruction)[i];
   }
-  const Operand &element(const Operand &vector, unsigned i) const { return f.operands[vector.index + i]; }
+  const Operand &element(const Operand &list, unsigned i) const {
+    if ((list.kind != OperandKind::Vector && list.kind != OperandKind::Pair) || i >= list.value)
+      throw Unsupported{"too few parts of an operand"};
+    return f.operands[list.index + i];
+  }
   bool isVector(const Operand &o) const { return o.kind == OperandKind::Vector; }
-  std::string_view nameOf(const Operand &o) const { return f.names[o.index]; }
+  std::string_view nameOf(const Operand &o) const {
+    if (o.kind != OperandKind::Name)
+      throw Unsupported{"an operand that is no name"};
+    return f.names[o.index];
+  }
   unsigned widthOfRegister(const Operand &o) const { return widthOf(f.registers[o.index]); }
 
   uint32_t result(const Operand &o, unsigned width) {
@@ -394,7 +411,7 @@ private:
       uint32_t t = temporary(8);
       Op &op = emit("localaddress");
       op.d = t;
-      op.imm = variablePlace[o.index] + o.offset;
+      op.imm = int64_t(variablePlace[o.index] + uint64_t(o.offset));
       return t;
     }
     return constant(width, variableAddress(o));
@@ -807,7 +824,7 @@ private:
         {"lo", "lt"},   {"ls", "le"},   {"hi", "gt"},   {"hs", "ge"},   {"equ", "equ"}, {"neu", "neu"},
         {"ltu", "ltu"}, {"leu", "leu"}, {"gtu", "gtu"}, {"geu", "geu"}, {"num", "num"}, {"nan", "nan"}};
     for (auto [name, canonical] : names)
-      if (o.mods[0] == name)
+      if (!o.mods.empty() && o.mods[0] == name)
         return canonical;
     throw Unsupported{"this comparison"};
   }
@@ -844,7 +861,7 @@ private:
   void setPredicate() {
     const Operand &to = operand(0);
     bool pair = to.kind == OperandKind::Pair;
-    Type t = opcode->types.back();
+    Type t = opcode->lastType();
     uint32_t d = result(pair ? element(to, 0) : to, 0), e = pair ? result(element(to, 1), 0) : noRegister;
     uint32_t a = use(operand(1), widthOf(t), t), b = use(operand(2), widthOf(t), t);
     unsigned combine = combination();
@@ -861,7 +878,7 @@ private:
   }
 
   void setValue() { // set.cmp.dtype.stype
-    Type to = opcode->types[0], t = opcode->types.back();
+    Type to = opcode->type(), t = opcode->lastType();
     uint32_t a = use(operand(1), widthOf(t), t), b = use(operand(2), widthOf(t), t);
     unsigned combine = combination();
     uint32_t c = combine ? predicate(operand(3)) : noRegister, d = result(operand(0), widthOf(to));
@@ -899,7 +916,7 @@ private:
   static std::string bitsNameOfWidth(unsigned w) { return ptx::nameOf(bitsType(w)); }
 
   void selectBySign() {
-    Type t = opcode->types.back();
+    Type t = opcode->lastType();
     uint32_t a = use(operand(1), width(), type()), b = use(operand(2), width(), type()),
              c = use(operand(3), 4, t);
     emit("slct." + bitsNameOfWidth(width()) + (t == Type::F32 ? ".f32" : ".s32"), result(operand(0), width()),
@@ -1244,11 +1261,18 @@ private:
     emit("pack.8.16", d, low, high);
   }
 
+  /// Where the `i`th of the elements at `o` lies in the parameter, which nothing checks once the kernel runs.
+  int64_t offsetInside(const Operand &o, size_t i) const {
+    uint64_t bytes = ptx::sizeOf(type()), size = f.variables[o.index].size;
+    bool begins = o.offset >= 0 && uint64_t(o.offset) <= size;
+    if (!begins || (i + 1) * bytes > size - uint64_t(o.offset))
+      throw Unsupported{"an access outside the parameter"};
+    return o.offset + int64_t(i * bytes);
+  }
+
   void loadParameters(const std::vector<uint32_t> &list, const std::string &kind, const Operand &from) {
     for (size_t i = 0; i < list.size(); ++i) {
-      int64_t offset = from.offset + int64_t(i * ptx::sizeOf(type()));
-      if (offset < 0 || uint64_t(offset) + ptx::sizeOf(type()) > f.variables[from.index].size)
-        throw Unsupported{"an access outside the parameter"};
+      int64_t offset = offsetInside(from, i);
       if (isFrameParameter(from)) {
         Op &op = emit("ldframe." + kind);
         op.d = list[i], op.a = variablePlace[from.index], op.b = frameStride(from.index), op.imm = offset;
@@ -1290,7 +1314,7 @@ private:
     for (size_t i = 0; i < list.size(); ++i) {
       Op &op = emit("stframe." + kind);
       op.d = list[i], op.a = variablePlace[to.index], op.b = frameStride(to.index);
-      op.imm = to.offset + int64_t(i * ptx::sizeOf(type()));
+      op.imm = offsetInside(to, i);
     }
   }
 
@@ -1504,7 +1528,7 @@ private:
   void multiplyFragments() {
     Shape shape = wmmaShape();
     bool all = opcode->types.size() == 4;
-    Type d = opcode->type(0), a = all ? opcode->type(1) : Type::F16, c = opcode->types.back();
+    Type d = opcode->type(0), a = all ? opcode->type(1) : Type::F16, c = opcode->lastType();
     if (opcode->sat || (all && opcode->type(2) != a))
       throw Unsupported{"this form of wmma.mma"};
     WmmaProduct s = {shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, nullptr};

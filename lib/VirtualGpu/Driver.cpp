@@ -463,6 +463,16 @@ int maxThreads(const ptx::Function &f) {
   return int(required ? required : f.maxThreads ? f.maxThreads : 1024);
 }
 
+CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *offset, size_t *size) {
+  JOULE_WANT(function && offset, "null pointer");
+  const Program &program = function->image->entry();
+  JOULE_WANT(parameter < program.kernelParameters.size(), "the kernel has no such parameter");
+  *offset = program.kernelParameters[parameter];
+  if (size)
+    *size = program.kernelParameterSizes[parameter];
+  return CUDA_SUCCESS;
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
   JOULE_WANT(value && function, "null pointer");
   const KernelImage &image = *function->image;

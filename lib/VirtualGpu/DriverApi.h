@@ -175,6 +175,7 @@ typedef enum CUdriverProcAddressQueryResult_enum {
   X(cuModuleUnload, (CUmodule module))                                                                       \
   X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                         \
   X(cuModuleGetGlobal_v2, (CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name))        \
+  X(cuFuncGetParamInfo, (CUfunction function, size_t parameter, size_t *offset, size_t *size))               \
   X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))                   \
   X(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))                    \
   X(cuFuncSetCacheConfig, (CUfunction function, CUfunc_cache config))                                        \

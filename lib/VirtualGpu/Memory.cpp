@@ -14,7 +14,7 @@ MemoryMap::~MemoryMap() {
 uint64_t MemoryMap::allocate(uint64_t bytes) {
   std::unique_lock lock(mutex);
   uint64_t rounded = (bytes + 255) & ~255ull;
-  if (bytes == 0 || rounded < bytes || bytesUsed + rounded > capacity)
+  if (bytes == 0 || rounded < bytes || rounded > capacity - bytesUsed)
     return 0;
   // A gap behind every block: an access just past the end never lands in a neighbour.
   void *p = aligned_alloc(256, rounded + 256);

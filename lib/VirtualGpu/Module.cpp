@@ -8,6 +8,9 @@ namespace joule::vgpu {
 
 using ptx::Space;
 
+// More than any GPU has; beyond, offsets of 32 bits might wrap around.
+constexpr uint32_t mostSharedBytes = 1 << 24;
+
 LoadedModule::LoadedModule(std::string ptxText, MemoryMap &memory)
     : ptx(ptx::parse(std::move(ptxText))), memory(memory) {
   for (uint32_t i = 0; i < ptx->functions.size(); ++i)
@@ -172,6 +175,8 @@ void KernelImage::placeShared(const std::string &key, const ptx::Variable &v) {
     return;
   }
   staticBytes = (staticBytes + v.align - 1) / v.align * v.align;
+  if (v.size > mostSharedBytes - std::min(staticBytes, mostSharedBytes))
+    throw std::runtime_error("the shared memory of '" + key + "' is too large");
   sharedPlaces[key] = staticBytes;
   staticBytes += uint32_t(v.size);
 }

@@ -8,6 +8,12 @@
 namespace joule::vgpu::ptx {
 namespace {
 
+// What no kernel needs, and what a text of one line could ask for.
+constexpr uint64_t mostVariableBytes = 1 << 30;
+constexpr uint32_t mostAlignment = 1 << 16;
+constexpr uint32_t mostRegisters = 1 << 20;
+constexpr unsigned mostNesting = 64;
+
 bool isIdentifierStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
 }
@@ -239,8 +245,12 @@ private:
     Operand value;
     if (!number(value) || value.kind != OperandKind::Integer)
       fail("expected an integer");
-    return minus ? -value.value : value.value;
+    return minus ? negated(value.value) : value.value;
   }
+
+  /// The negative, where 2^63 stays what it is.
+  static int64_t negated(int64_t value) { return int64_t(0 - uint64_t(value)); }
+  static int64_t sum(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
 
   uint64_t hexDigits(unsigned count) {
     uint64_t bits = 0;
@@ -355,16 +365,16 @@ private:
   }
 
   void parseVersion() {
-    module.versionMajor = int(integer0());
+    module.versionMajor = versionPart();
     expect('.');
-    module.versionMinor = int(integer0());
+    module.versionMinor = versionPart();
   }
 
-  int64_t integer0() {
+  int versionPart() {
     skipBlanks();
-    int64_t value = 0;
+    int value = 0;
     while (at < end && isDigit(*at))
-      value = value * 10 + (*at++ - '0');
+      value = std::min(value * 10 + (*at++ - '0'), 9999);
     return value;
   }
 
@@ -409,7 +419,7 @@ private:
       const char *start = at;
       std::string_view word = directive();
       if (word == "align")
-        d.align = uint32_t(integer());
+        d.align = alignment();
       else if (word == "v2" || word == "v4")
         d.vector = word[1] - '0';
       else if (word == "ptr")
@@ -426,6 +436,13 @@ private:
     if (!typed)
       fail("expected a type");
     return d;
+  }
+
+  uint32_t alignment() {
+    uint64_t value = uint64_t(integer());
+    if (value == 0 || (value & (value - 1)) || value > mostAlignment)
+      fail("an alignment must be a power of two up to " + std::to_string(mostAlignment));
+    return uint32_t(value);
   }
 
   void parsePointerNote() {
@@ -452,8 +469,10 @@ private:
     uint64_t element = uint64_t(sizeOf(d.type)) * d.vector, count = 1;
     v.align = d.align ? d.align : uint32_t(element ? element : 1);
     while (accept('[')) {
-      count *= peek(']') ? 0 : uint64_t(integer());
+      uint64_t elements = peek(']') ? 0 : uint64_t(integer());
       expect(']');
+      if (elements > mostVariableBytes || (count *= elements) * element > mostVariableBytes)
+        fail("a variable of that size is not supported");
     }
     v.size = element * count;
     return v;
@@ -479,6 +498,7 @@ private:
   }
 
   void parseInitialValue(Variable &v, uint64_t &position) {
+    Nesting nesting(*this);
     if (accept('{')) {
       while (!accept('}')) {
         parseInitialValue(v, position);
@@ -522,7 +542,7 @@ private:
 
   static uint64_t scalarBits(Type type, const Operand &value, bool minus) {
     if (value.kind == OperandKind::Integer)
-      return minus ? -value.value : value.value;
+      return uint64_t(minus ? negated(value.value) : value.value);
     double d = 0;
     float f = 0;
     uint32_t word = uint32_t(value.value);
@@ -692,6 +712,8 @@ private:
   }
 
   void addRange(const RegisterRange &range) {
+    if (range.count > mostRegisters - function->registers.size())
+      fail("more than " + std::to_string(mostRegisters) + " registers are not supported");
     activeRanges.push_back(uint32_t(function->ranges.size()));
     function->ranges.push_back(range);
     function->registers.resize(function->registers.size() + range.count, range.type);
@@ -809,6 +831,7 @@ private:
   }
 
   Operand parseOperand() {
+    Nesting nesting(*this);
     skipBlanks();
     if (at >= end)
       fail("expected an operand");
@@ -853,6 +876,8 @@ private:
       list[count++] = parseOperand();
       accept(',');
     }
+    if (open == '{' && count == 0)
+      fail("expected an operand");
     Operand vector;
     vector.kind = OperandKind::Vector;
     vector.index = append(list, count);
@@ -865,10 +890,8 @@ private:
     Operand operand = parsePlain();
     operand.address = true;
     for (;;) {
-      if (accept('+'))
-        operand.offset += integer();
-      else if (peek('-'))
-        operand.offset += integer();
+      if (accept('+') || peek('-'))
+        operand.offset = sum(operand.offset, integer());
       else
         break;
     }
@@ -907,7 +930,7 @@ private:
 
   static void negate(Operand &operand) {
     if (operand.kind == OperandKind::Integer)
-      operand.value = -operand.value;
+      operand.value = negated(operand.value);
     else
       operand.value ^= operand.kind == OperandKind::Float32 ? int64_t(1) << 31 : INT64_MIN;
   }
@@ -947,8 +970,20 @@ private:
       failAt(start, "undeclared register");
   }
 
+  /// Counts how deep braces and the like nest, which the text could otherwise drive to the end of the stack.
+  struct Nesting {
+    explicit Nesting(Parser &parser) : parser(parser) {
+      if (++parser.depth > mostNesting)
+        parser.fail("braces nest too deep");
+    }
+    Nesting(const Nesting &) = delete;
+    ~Nesting() { --parser.depth; }
+    Parser &parser;
+  };
+
   Module &module;
   const char *at, *end, *lineStart;
+  unsigned depth = 0;
   uint32_t line = 1;
   Function *function = nullptr;
   std::vector<uint32_t> visible;      // variables of the function that are in scope

@@ -64,6 +64,7 @@ struct Opcode {
 
   bool has(std::string_view mod) const;
   Type type(unsigned i = 0) const { return i < types.size() ? types[i] : Type::None; }
+  Type lastType() const { return types.empty() ? Type::None : types.back(); }
 };
 
 enum class OperandKind : uint8_t {

@@ -419,6 +419,9 @@ void respellConstants(func::FuncOp function) {
 
 struct FuseGroups : joule::impl::FuseGroupsBase<FuseGroups> {
   void runOnOperation() override {
+    // The pass may be run alone, and asks all the time what the contract promises.
+    if (failed(verifyNn(getOperation())))
+      return signalPassFailure();
     respellConstants(getOperation());
     SmallVector<Block *> blocks;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -18,6 +18,9 @@ namespace joule {
 /// nn-fold-constants, with the store that receives large results. It must outlive the module's weights.
 std::unique_ptr<mlir::Pass> createFoldConstants(reference::WeightStore &store);
 
+/// Checks the contract of the nn level, at the head of VerifyNn.cpp, below `root`.
+mlir::LogicalResult verifyNn(mlir::Operation *root);
+
 #define GEN_PASS_REGISTRATION
 #include "passes/Nn/Passes.h.inc"
 

@@ -5,8 +5,11 @@
 //   flow hands on is
 //      read through an nn.reshape that knows them.
 //   3. Integers are signless.
-//   4. The main function's arguments and results carry a name and an ONNX type.
+//   4. No static size is negative, and no tensor has more bytes than 63 bits count.
+//   5. The main function's arguments and results carry a name and an ONNX type.
 #include "passes/Nn/Passes.h"
+
+#include "dialects/Nn/TensorLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,6 +40,8 @@ LogicalResult verifyValue(Operation *op, Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return success();
+  if (!nn::isCountable(type)) // 4
+    return op->emitError() << "internal: " << op->getName() << " makes a " << type << ", too large to count";
   if (auto integer = dyn_cast<IntegerType>(type.getElementType()); integer && !integer.isSignless()) // 3
     return op->emitError() << "internal: " << op->getName() << " makes integers of type " << integer;
   if (!isa<scf::SCFDialect>(op->getDialect()) && failed(nn::sizesOf(value))) // 2
@@ -44,7 +49,7 @@ LogicalResult verifyValue(Operation *op, Value value) {
   return success();
 }
 
-LogicalResult verifySignature(func::FuncOp function) { // 2, 4
+LogicalResult verifySignature(func::FuncOp function) { // 2, 5
   for (BlockArgument argument : function.getArguments())
     if (isa<RankedTensorType>(argument.getType()) && failed(nn::sizesOf(argument)))
       return function.emitError() << "internal: nothing tells the sizes of argument " << argument.getArgNumber();
@@ -68,14 +73,22 @@ LogicalResult verifyOp(Operation *op) {
   return success();
 }
 
+} // namespace
+
+LogicalResult joule::verifyNn(Operation *root) {
+  WalkResult result = root->walk([](Operation *op) {
+    if (isa<ModuleOp>(op))
+      return WalkResult::advance();
+    return failed(verifyOp(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+
 struct VerifyNn : joule::impl::VerifyNnBase<VerifyNn> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](Operation *op) {
-      if (isa<ModuleOp>(op))
-        return WalkResult::advance();
-      return failed(verifyOp(op)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (result.wasInterrupted())
+    if (failed(verifyNn(getOperation())))
       signalPassFailure();
   }
 };

@@ -16,10 +16,32 @@ LogicalResult wantIndices(Node &node, int64_t input) {
   return node.error() << "wants int32 or int64 indices but they are " << joule::dataTypeName(type);
 }
 
+/// Indices are clamped into their axis, which works where it has elements: to take from an empty one is an error.
+LogicalResult wantElements(Node &node, Index axisSize, ArrayRef<Index> indexSizes) {
+  if (auto known = IndexMath::known(axisSize); known && *known > 0)
+    return success();
+  IndexMath &math = node.math;
+  Index count = math.product(node.loc, indexSizes);
+  Index isEmpty = math.compare(node.loc, arith::CmpIPredicate::eq, axisSize, math.constant(0));
+  Index takesNothing = math.compare(node.loc, arith::CmpIPredicate::eq, count, math.constant(0));
+  return node.require(math.select(node.loc, isEmpty, takesNothing, math.constant(1)),
+                      "takes elements of a dimension that has none");
+}
+
+/// Off the axis, positions are read as they are.
+LogicalResult wantWithin(Node &node, const Tensor &indices, const Tensor &x, int64_t axis) {
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (dim != axis && failed(node.require(node.math.compare(node.loc, arith::CmpIPredicate::sle, indices.sizes[dim],
+                                                             x.sizes[dim]),
+                                           "has indices that are larger than its input")))
+      return failure();
+  return success();
+}
+
 LogicalResult translateGather(Node &node) {
   Tensor &x = node.input(0), &indices = node.input(1);
   FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
-  if (failed(axis) || failed(wantIndices(node, 1)))
+  if (failed(axis) || failed(wantIndices(node, 1)) || failed(wantElements(node, x.sizes[*axis], indices.sizes)))
     return failure();
   Sizes sizes(ArrayRef(x.sizes).take_front(*axis));
   sizes.append(indices.sizes);
@@ -32,7 +54,8 @@ LogicalResult translateGather(Node &node) {
 LogicalResult translateGatherElements(Node &node) {
   Tensor &x = node.input(0), &indices = node.input(1);
   FailureOr<int64_t> axis = node.axis("axis", 0, x.rank());
-  if (failed(axis) || failed(wantIndices(node, 1)) || failed(node.wantRank(1, x.rank(), x.rank())))
+  if (failed(axis) || failed(wantIndices(node, 1)) || failed(node.wantRank(1, x.rank(), x.rank())) ||
+      failed(wantWithin(node, indices, x, *axis)) || failed(wantElements(node, x.sizes[*axis], indices.sizes)))
     return failure();
   Value result = node.builder.create<joule::nn::GatherElementsOp>(node.type(indices.sizes, x.element), node.value(0),
                                                                   node.value(1), *axis);
@@ -51,6 +74,9 @@ LogicalResult translateGatherNd(Node &node) {
     return node.error() << "names " << *tuple << " dimensions after " << batch << " of a tensor of rank " << x.rank();
   for (int64_t dim = 0; dim < batch; ++dim)
     if (failed(node.requireEqual(x.sizes[dim], indices.sizes[dim], "goes along batches of")))
+      return failure();
+  for (int64_t dim = batch; dim < batch + *tuple; ++dim)
+    if (failed(wantElements(node, x.sizes[dim], ArrayRef(indices.sizes).drop_back())))
       return failure();
   Sizes sizes(ArrayRef(indices.sizes).drop_back());
   sizes.append(x.sizes.begin() + batch + *tuple, x.sizes.end());

@@ -65,6 +65,6 @@ LogicalResult translateLoop(Node &node) {
 } // namespace
 
 ArrayRef<Row> joule::translate::loopRows() {
-  static const Row rows[] = {{"", "Loop", 1, 1, -1, translateLoop}};
+  static const Row rows[] = {{"", "Loop", 1, 0, -1, translateLoop}};
   return rows;
 }

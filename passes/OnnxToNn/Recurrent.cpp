@@ -55,6 +55,9 @@ private:
     std::optional<int64_t> hidden = node.input(R).knownSize(2);
     if (!hidden || !node.input(W).knownSize(2))
       return node.unsupported() << "has weights of unknown size, which is not supported";
+    if (*hidden == 0 || node.integer("hidden_size", *hidden) != *hidden)
+      return node.error() << "has a hidden_size of " << node.integer("hidden_size", *hidden) << " and weights for "
+                          << *hidden << " units";
     layer.hidden = *hidden;
     if (node.input(R).knownSize(1) != layer.gates * *hidden || node.input(W).knownSize(1) != layer.gates * *hidden ||
         node.input(W).knownSize(0) != layer.directions || node.input(R).knownSize(0) != layer.directions)

@@ -39,6 +39,14 @@ LogicalResult translateScatterElements(Node &node) {
   if (node.input(1).rank() != x.rank() || node.input(2).rank() != x.rank())
     return node.error() << "has an input of rank " << x.rank() << ", indices of rank " << node.input(1).rank()
                         << " and updates of rank " << node.input(2).rank();
+  Tensor &indices = node.input(1), &updates = node.input(2);
+  for (int64_t dim = 0; dim < x.rank(); ++dim) {
+    if (failed(node.requireEqual(indices.sizes[dim], updates.sizes[dim], "has indices and updates of")))
+      return failure();
+    Index fits = node.math.compare(node.loc, arith::CmpIPredicate::sle, indices.sizes[dim], x.sizes[dim]);
+    if (dim != *axis && failed(node.require(fits, "has indices that are larger than its input")))
+      return failure();
+  }
   Value result = node.builder.create<nn::ScatterElementsOp>(node.value(0).getType(), *update, node.value(0),
                                                             node.value(1), node.value(2), *axis);
   return node.yield(result, x.sizes, x.dataType);
@@ -56,6 +64,11 @@ LogicalResult translateScatterNd(Node &node) {
   if (*tuple > x.rank() || updates.rank() != indices.rank() - 1 + x.rank() - *tuple)
     return node.error() << "has updates of rank " << updates.rank() << " for index tuples of " << *tuple
                         << " on an input of rank " << x.rank();
+  Sizes wanted(ArrayRef(indices.sizes).drop_back());
+  wanted.append(x.sizes.begin() + *tuple, x.sizes.end());
+  for (auto [size, given] : llvm::zip(wanted, updates.sizes))
+    if (failed(node.requireEqual(size, given, "has index tuples with slices and updates of")))
+      return failure();
   Value result = node.builder.create<nn::ScatterNdOp>(node.value(0).getType(), *update, node.value(0), node.value(1),
                                                       node.value(2));
   return node.yield(result, x.sizes, x.dataType);

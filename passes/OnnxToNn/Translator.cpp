@@ -1,6 +1,7 @@
 // The forward walk from onnx to nn: what is known of each value, and when it becomes an nn value.
 #include "passes/OnnxToNn/Translator.h"
 
+#include "dialects/Nn/TensorLimits.h"
 #include "dialects/Onnx/ElementTypes.h"
 #include "lib/Reference/Evaluate/Evaluate.h"
 #include "passes/OnnxToNn/BlockWalk.h"
@@ -50,8 +51,13 @@ bool Tensor::isUnsigned() const { return isUnsignedType(dataType); }
 
 RankedTensorType Tensor::type() const {
   SmallVector<int64_t> shape;
-  for (Index size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  for (Index size : sizes) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    // MLIR's sign for an unknown size is also what 2^63 wraps around to; both are beyond what is let pass.
+    if (known == ShapedType::kDynamic)
+      known = std::numeric_limits<int64_t>::max();
+    shape.push_back(known.value_or(ShapedType::kDynamic));
+  }
   return RankedTensorType::get(shape, element);
 }
 
@@ -94,6 +100,9 @@ LogicalResult Translator::addArgument(unsigned number, SmallVectorImpl<Dictionar
   for (Attribute dim : dims)
     tensor.sizes.push_back(isa<IntegerAttr>(dim) ? Index(builder.getIndexAttr(cast<IntegerAttr>(dim).getInt()))
                                                  : Index(symbol(cast<StringAttr>(dim).getValue())));
+  if (!nn::isCountable(tensor.type()))
+    return emitError(argument.getLoc()) << "input " << name << " is " << tensor.type()
+                                        << ", whose bytes are too many to count";
   tensor.value = target.getBody().front().addArgument(tensor.type(), argument.getLoc());
   if (Attribute value = source.getArgAttr(number, "onnx.value"))
     tensor.constant = nnConstant(value);
@@ -265,14 +274,19 @@ LogicalResult Translator::translateWithRow(Node &node, const Row &row) {
 
 /// A net under the translations: what they ought to have checked, and did not, is still said at the node.
 LogicalResult Translator::verifyOpsAfter(Node &node, Operation *last) {
+  Block &block = *node.builder.getInsertionBlock();
+  auto first = last ? std::next(last->getIterator()) : block.begin();
+  for (Operation &op : llvm::make_range(first, node.builder.getInsertionPoint()))
+    for (Type type : op.getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !nn::isCountable(tensor))
+        return node.error() << "makes a " << type << ", whose bytes are too many to count";
   std::string complaint;
   {
     ScopedDiagnosticHandler handler(builder.getContext(), [&](Diagnostic &diagnostic) {
       complaint = diagnostic.str();
       return success();
     });
-    Block &block = *node.builder.getInsertionBlock();
-    auto op = last ? std::next(last->getIterator()) : block.begin();
+    auto op = first;
     // A fork has no end of its branches yet.
     auto isFork = [&](Operation &op) { return pendingFork && pendingFork->draft == &op; };
     while (op != node.builder.getInsertionPoint() && (isFork(*op) || succeeded(op->getName().verifyInvariants(&*op))))

@@ -10,11 +10,12 @@ MAY_SEE = {
     "dialects": ["dialects"],
     "passes": ["dialects", "passes", "lib/Reference/Evaluate", "lib/Reference/Kernels"],
     "include/joule": ["joule"],
-    "lib/Artifact": ["joule"],
+    "lib/Artifact": ["joule", "lib/File"],
     "lib/Compiler": ["joule", "dialects", "passes", "lib"],
-    "lib/Emit": ["joule", "dialects", "passes/TileToNvvm"],
+    "lib/Emit": ["joule", "dialects", "lib/File", "passes/TileToNvvm"],
     "lib/Energy": ["joule", "dialects/Device/Quantities.h"],
     "lib/Error": ["joule"],
+    "lib/File": ["joule"],
     "lib/Import": ["joule", "dialects/Onnx", "dialects/Nn"],
     "lib/Interface": ["joule"],
     "lib/Reference/Kernels": ["joule"],
@@ -27,7 +28,8 @@ MAY_SEE = {
     "lib/Tuner": ["joule", "dialects/Device", "dialects/Tile", "lib/Energy"],
     "lib/VirtualGpu": ["lib/Energy"],
 }
-NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/Interface", "lib/Reference/Kernels", "lib/Runtime", "lib/TensorFile", "lib/VirtualGpu"]
+NO_MLIR = ["include/joule", "lib/Artifact", "lib/Energy", "lib/File", "lib/Interface", "lib/Reference/Kernels", "lib/Runtime",
+           "lib/TensorFile", "lib/VirtualGpu"]
 NO_LLVM = [folder for folder in NO_MLIR if folder != "lib/VirtualGpu"]
 OURS = ("dialects/", "passes/", "lib/", "joule/", "tools/", "test/", "bench/")
 

@@ -15,10 +15,19 @@ CLI::App *addSubcommand(CLI::App &parent, const std::string &name, const std::st
 
 void addJson(CLI::App &app, bool &json) { app.add_flag("--json", json, "Print JSON, for machines"); }
 
+/// Names in a model may be any bytes: those that would steer a terminal print as \\x1b and the like.
+static std::string printable(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? fmt::format("\\x{:02x}", static_cast<int>(c))
+                                                             : std::string(1, c);
+  return result;
+}
+
 ExitCode fail(const Error &error, bool json) {
-  fmt::print(stderr, "joule: error {}: {}\n", toString(error.code), error.message);
+  fmt::print(stderr, "joule: error {}: {}\n", toString(error.code), printable(error.message));
   if (!error.node.empty())
-    fmt::print(stderr, "  at node: {}\n", error.node);
+    fmt::print(stderr, "  at node: {}\n", printable(error.node));
   if (json)
     print({{"error", {{"code", toString(error.code)}, {"message", error.message}, {"node", error.node}}}});
   return Failed;

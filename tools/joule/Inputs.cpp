@@ -36,7 +36,9 @@ void addInputs(CLI::App &app, InputOptions &options) {
                  "excluded), or a "
                  ".npz file of several")
       ->type_name("NAME=SOURCE");
-  app.add_option("--seed", options.seed, "The seed of what is made up")->capture_default_str();
+  app.add_option("--seed", options.seed, "The seed of what is made up")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   addDims(app, options.dims);
 }
 

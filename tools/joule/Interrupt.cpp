@@ -1,6 +1,8 @@
 // A signal's handler may do next to nothing, so it writes a byte into a pipe that a thread reads.
 #include "tools/joule/Interrupt.h"
 
+#include "lib/File/PendingPath.h"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -11,8 +13,10 @@ static volatile std::sig_atomic_t signals = 0;
 
 extern "C" void jouleInterrupted(int) {
   signals = signals + 1;
-  if (signals > 1)
+  if (signals > 1) {
+    joule::removePendingPaths();
     _exit(130);
+  }
   (void)!write(pipeEnds[1], "i", 1);
 }
 

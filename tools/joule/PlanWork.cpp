@@ -81,9 +81,13 @@ private:
     std::optional<int64_t> lhs = value(step.lhs()), rhs = value(step.rhs()),
                            condition = value(step.condition());
     std::optional<int64_t> result;
-    if (lhs && rhs && condition)
-      if (Result<int64_t> computed = joule::evaluate(step.op(), *lhs, *rhs, *condition))
-        result = *computed;
+    if (step.op() == plan::Eval::SELECT && condition) {
+      result = *condition ? lhs : rhs;
+    } else if (lhs && rhs && condition) {
+      Evaluated computed = joule::evaluate(step.op(), {*lhs}, {*rhs}, {*condition});
+      if (computed.fault == Fault::None)
+        result = computed.value;
+    }
     set(step.result(), result);
   }
 
@@ -102,7 +106,8 @@ private:
   void loop(const plan::While &step) {
     for (;;) {
       walk(step.before());
-      if (failure || steps > mostSteps)
+      // A turn counts, too: it may have no steps.
+      if (failure || ++steps > mostSteps)
         return;
       std::optional<int64_t> condition = value(step.condition());
       if (!condition)

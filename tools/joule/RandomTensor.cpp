@@ -47,6 +47,9 @@ Result<Tensor> makeRandomTensor(ElementType type, const std::vector<int64_t> &sh
                                 std::optional<Range> range, uint64_t seed) {
   bool isComplex = type == ElementType::Complex64 || type == ElementType::Complex128;
   int64_t bytes = bytesOf(type, shape);
+  if (bytes < 0 && bitsOf(type) != 0)
+    return Error{ErrorCode::InputShape,
+                 fmt::format("elements of shape {} cannot be made up: they are too many to count", toString(shape)), ""};
   if (isComplex || bytes < 0)
     return Error{ErrorCode::InputType,
                  fmt::format("cannot make up {} elements of shape {}", nameOf(type), toString(shape)), ""};

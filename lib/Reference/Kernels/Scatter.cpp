@@ -8,12 +8,13 @@ namespace joule::reference {
 /// Where each update goes: positions in the input, in the order of the updates.
 using Places = std::vector<int64_t>;
 
-/// The index that a negative one stands for; a failure where it is outside.
-static Result<int64_t> placeAlong(int64_t index, int64_t size) {
+/// The place of an update that names no element: it is dropped.
+constexpr int64_t nowhere = -1;
+
+/// The index that a negative one stands for, or nowhere.
+static int64_t placeAlong(int64_t index, int64_t size) {
   int64_t place = index < 0 ? index + size : index;
-  if (place < 0 || place >= size)
-    return Failure{"writes at index " + std::to_string(index) + " of " + std::to_string(size)};
-  return place;
+  return place < 0 || place >= size ? nowhere : place;
 }
 
 static Combiner combinerOf(Update update) {
@@ -40,7 +41,8 @@ static Buffer replace(const Buffer &input, const Buffer &updates, const Places &
   if (input.count() > 0)
     out.copyRun(0, spread(input), 0, input.count());
   for (size_t i = 0; i < places.size(); ++i)
-    out.copy(places[i], source, i);
+    if (places[i] != nowhere)
+      out.copy(places[i], source, i);
   return out.take();
 }
 
@@ -53,7 +55,8 @@ static Buffer join(Update update, const Buffer &input, const Buffer &updates, co
     Values<C> values(input.as(type)), changes(updates.as(type));
     std::vector<Accumulator<C>> joined(values.data(), values.data() + input.count());
     for (size_t i = 0; i < places.size(); ++i)
-      joined[places[i]] = combine<Accumulator<C>>(combiner, joined[places[i]], changes[i]);
+      if (places[i] != nowhere)
+        joined[places[i]] = combine<Accumulator<C>>(combiner, joined[places[i]], changes[i]);
     return store<C>(type, input.shape, std::vector<C>(joined.begin(), joined.end())).as(input.type);
   });
 }
@@ -69,15 +72,10 @@ Result<Buffer> scatterElements(Update update, const Buffer &input, const Buffer 
   Values<int64_t> index(indices);
   Dims strides = stridesOf(input.shape);
   Places places;
-  std::string error;
   forEachIndex(indices.shape, [&](const Shape &at) {
-    Result<int64_t> along = placeAlong(index[places.size()], input.shape[axis]);
-    if (!along)
-      error = along.error();
-    places.push_back(along ? positionOf(at, strides) + (*along - at[axis]) * strides[axis] : 0);
+    int64_t along = placeAlong(index[places.size()], input.shape[axis]);
+    places.push_back(along == nowhere ? nowhere : positionOf(at, strides) + (along - at[axis]) * strides[axis]);
   });
-  if (!error.empty())
-    return Failure{error};
   return join(update, input, updates, places);
 }
 
@@ -94,14 +92,14 @@ Result<Buffer> scatterNd(Update update, const Buffer &input, const Buffer &indic
   Places places;
   for (int64_t t = 0; t < tuples; ++t) {
     int64_t start = 0;
+    bool inside = true;
     for (int64_t k = 0; k < tuple; ++k) {
-      Result<int64_t> along = placeAlong(index[t * tuple + k], input.shape[k]);
-      if (!along)
-        return Failure{along.error()};
-      start += *along * strides[k];
+      int64_t along = placeAlong(index[t * tuple + k], input.shape[k]);
+      inside &= along != nowhere;
+      start += along * strides[k];
     }
     for (int64_t i = 0; i < run; ++i)
-      places.push_back(start + i);
+      places.push_back(inside ? start + i : nowhere);
   }
   return join(update, input, updates, places);
 }

@@ -186,14 +186,24 @@ TEST(ScatterElements, joins_by_update) {
   EXPECT_EQ(scattered("min"), "float32 [4]: 1 2 3 4");
 }
 
-TEST(ScatterElements, refuses_indices_outside) {
-  EXPECT_EQ(run(R"((%x: tensor<2xf32>, %i: tensor<1xi64>, %u: tensor<1xf32>) -> tensor<2xf32> {
+TEST(ScatterElements, drops_updates_outside) {
+  EXPECT_EQ(run(R"((%x: tensor<2xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>) -> tensor<2xf32> {
     %y = nn.scatter_elements add %x, %i, %u axis = 0
-        : (tensor<2xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<2xf32>
+        : (tensor<2xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<2xf32>
     return %y : tensor<2xf32>
   })",
-                {floats({2}, {1, 2}), integers({1}, {2}), floats({1}, {5})}),
-            "error: 'nn.scatter_elements' op writes at index 2 of 2");
+                {floats({2}, {1, 2}), integers({3}, {2, -3, -2}), floats({3}, {5, 6, 7})}),
+            "float32 [2]: 8 2");
+}
+
+TEST(ScatterNd, drops_updates_outside) {
+  EXPECT_EQ(run(R"((%x: tensor<2x3xf32>, %i: tensor<2x1xi64>, %u: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %y = nn.scatter_nd replace %x, %i, %u
+        : (tensor<2x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+    return %y : tensor<2x3xf32>
+  })",
+                {sixFloats, integers({2, 1}, {2, -3}), floats({2, 3}, {10, 20, 30, 40, 50, 60})}),
+            "float32 [2, 3]: 1 2 3 4 5 6");
 }
 
 TEST(ScatterNd, writes_slices) {

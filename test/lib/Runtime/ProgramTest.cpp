@@ -9,11 +9,13 @@
 using namespace joule;
 using namespace joule::test;
 
+struct Case {
+  plan::Eval::Op op;
+  int64_t lhs, rhs, want;
+};
+
 TEST(IndexMath, RoundsAsItsNamesSay) {
-  struct Case {
-    plan::Eval::Op op;
-    int64_t lhs, rhs, want;
-  } cases[] = {
+  Case cases[] = {
       {plan::Eval::DIV, -7, 2, -3},
       {plan::Eval::REM, -7, 2, -1},
       {plan::Eval::FLOORDIV, -7, 2, -4},
@@ -28,21 +30,42 @@ TEST(IndexMath, RoundsAsItsNamesSay) {
       {plan::Eval::XOR, 6, 3, 5},
       {plan::Eval::LE, 2, 2, 1},
       {plan::Eval::GT, 2, 2, 0},
+      {plan::Eval::MUL, INT64_MAX / 2, 2, INT64_MAX - 1},
+  };
+  for (const Case &c : cases) {
+    Evaluated got = evaluate(c.op, {c.lhs}, {c.rhs}, {});
+    EXPECT_EQ(got.fault, Fault::None);
+    EXPECT_EQ(got.value, c.want) << plan::Eval::Op_Name(c.op) << " " << c.lhs << " " << c.rhs;
+  }
+  EXPECT_EQ(evaluate(plan::Eval::SELECT, {1}, {2}, {5}).value, 1);
+  EXPECT_EQ(evaluate(plan::Eval::SELECT, {1}, {2}, {0}).value, 2);
+  for (plan::Eval::Op op :
+       {plan::Eval::DIV, plan::Eval::REM, plan::Eval::FLOORDIV, plan::Eval::CEILDIV, plan::Eval::MOD})
+    EXPECT_EQ(evaluate(op, {1}, {0}, {}).fault, Fault::Division);
+}
+
+TEST(IndexMath, WhatWrapsAroundSaysSo) {
+  Case cases[] = {
+      {plan::Eval::ADD, INT64_MAX, 1, INT64_MIN},
+      {plan::Eval::SUB, INT64_MIN, 1, INT64_MAX},
+      {plan::Eval::MUL, INT64_MAX, 2, -2},
       {plan::Eval::DIV, INT64_MIN, -1, INT64_MIN},
       {plan::Eval::REM, INT64_MIN, -1, 0},
-      {plan::Eval::ADD, INT64_MAX, 1, INT64_MIN},
       {plan::Eval::CEILDIV, INT64_MIN, -1, INT64_MIN},
   };
   for (const Case &c : cases) {
-    Result<int64_t> got = evaluate(c.op, c.lhs, c.rhs, 0);
-    ASSERT_TRUE(got);
-    EXPECT_EQ(*got, c.want) << plan::Eval::Op_Name(c.op) << " " << c.lhs << " " << c.rhs;
+    Evaluated got = evaluate(c.op, {c.lhs}, {c.rhs}, {});
+    EXPECT_EQ(got.fault, Fault::Overflow) << plan::Eval::Op_Name(c.op);
+    EXPECT_EQ(got.value, c.want) << plan::Eval::Op_Name(c.op);
   }
-  EXPECT_EQ(*evaluate(plan::Eval::SELECT, 1, 2, 5), 1);
-  EXPECT_EQ(*evaluate(plan::Eval::SELECT, 1, 2, 0), 2);
-  for (plan::Eval::Op op :
-       {plan::Eval::DIV, plan::Eval::REM, plan::Eval::FLOORDIV, plan::Eval::CEILDIV, plan::Eval::MOD})
-    EXPECT_EQ(evaluate(op, 1, 0, 0).error().code, ErrorCode::DivisionByZero);
+}
+
+TEST(IndexMath, FaultsSpreadButNotFromTheSideThatIsNotSelected) {
+  Evaluated bad = {0, Fault::Division}, good = {7};
+  EXPECT_EQ(evaluate(plan::Eval::ADD, bad, good, {}).fault, Fault::Division);
+  EXPECT_EQ(evaluate(plan::Eval::SELECT, bad, good, {0}).fault, Fault::None);
+  EXPECT_EQ(evaluate(plan::Eval::SELECT, bad, good, {1}).fault, Fault::Division);
+  EXPECT_EQ(evaluate(plan::Eval::SELECT, good, good, bad).fault, Fault::Division);
 }
 
 static std::optional<uint64_t> offsetOf(const Program &program, const MemoryPlan &memory, uint32_t buffer) {

@@ -563,6 +563,30 @@ TEST_F(SessionTest, RefusesReachesOutsideBuffers) {
 }
 
 // The checker cannot see through a move; the run does.
+// A buffer of `bytes`, which an Eval of the two operands or, where `take` is 0, the number 16 gives.
+static plan::Plan planWithSize(plan::Eval::Op op, plan::Index lhs, plan::Index rhs, int64_t take) {
+  plan::Plan plan = emptyPlan();
+  plan::Block *body = plan.mutable_body();
+  addEval(body, op, 0, lhs, rhs);
+  addEval(body, plan::Eval::SELECT, 1, reg(0), constant(16));
+  *body->mutable_steps(1)->mutable_eval()->mutable_condition() = constant(take);
+  addAlloc(body, 0, reg(1));
+  addOutput(plan, "y", 0, {constant(4)});
+  return plan;
+}
+
+TEST_F(SessionTest, ASizeThatIsDividedByZeroIsAnErrorWhereItIsUsed) {
+  Result<Session> session = make(planWithSize(plan::Eval::DIV, constant(8), constant(0), 1));
+  EXPECT_EQ(session->run({}).error().code, ErrorCode::DivisionByZero);
+  EXPECT_TRUE(make(planWithSize(plan::Eval::DIV, constant(8), constant(0), 0))->run({}));
+}
+
+TEST_F(SessionTest, ASizeBeyond63BitsIsAnErrorWhereItIsUsed) {
+  Result<Session> session = make(planWithSize(plan::Eval::MUL, constant(int64_t(1) << 62), constant(4), 1));
+  EXPECT_EQ(session->run({}).error().code, ErrorCode::SizeOverflow);
+  EXPECT_TRUE(make(planWithSize(plan::Eval::MUL, constant(int64_t(1) << 62), constant(4), 0))->run({}));
+}
+
 TEST_F(SessionTest, RefusesWritingAnInputThroughAMove) {
   plan::Plan plan = emptyPlan();
   addInput(plan, "x", 0, {constant(4)});

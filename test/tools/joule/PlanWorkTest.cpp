@@ -100,6 +100,12 @@ TEST(PlanWork, ALoopOfUnknownLengthIsListedOnceWithoutItsWork) {
   EXPECT_EQ(flopsOf(plan), (std::vector<double>{-1, -1, 2}));
 }
 
+TEST(PlanWork, ALoopThatNeverEndsIsLeft) {
+  plan::Plan plan = planWithKernel();
+  *plan.mutable_body()->add_steps()->mutable_while_()->mutable_condition() = constant(1);
+  EXPECT_TRUE(flopsOf(plan).empty());
+}
+
 TEST(PlanWork, BothSidesOfAnUnknownBranchAreListed) {
   plan::Plan plan = planWithKernel();
   addReadScalar(plan.mutable_body(), 0, 0, 9);
