@@ -83,6 +83,8 @@ function(joule_unit_test name)
   else()
     joule_executable(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} GTest::gtest GTest::gtest_main)
   endif()
+  # GoogleTest's macros hold an else of their own.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-else>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/unit)
 endfunction()
 
