@@ -339,12 +339,15 @@ def ask(model, data, pipe):
         pipe.send(None)
 
 
+DRAWING = {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+
+
 def is_arguable(mutant):
-    """Whether ONNX leaves the result open: numbers that the target of a cast does not have, the mean of nothing, sizes that
-    a scale does not divide."""
+    """Whether ONNX leaves the result open: numbers that are drawn or that the target of a cast does not have, the mean of
+    nothing, sizes that a scale does not divide."""
     kinds = {node.op_type for node in mutant.nodes()}
     empty = any(array.size == 0 for array in mutant.data.values())
-    return bool(kinds & {"Cast", "CastLike", "Resize", "Upsample"}) or (empty and any(kind.startswith("Reduce") for kind in kinds))
+    return bool(kinds & (DRAWING | {"Cast", "CastLike", "Resize", "Upsample"})) or (empty and any(kind.startswith("Reduce") for kind in kinds))
 
 
 def oracle(mutant, limit=10):
