@@ -33,8 +33,9 @@ def main():
     module.write_text(MODULE)
     script.write_text(SCRIPT)
     script.chmod(0o755)
-    command = ["joule-reduce", module, f"--reduction-tree=traversal-mode=0 test={script}", "-o", smaller]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # A pass option cannot hold the spaces that a path may have.
+    command = ["joule-reduce", module, f"--reduction-tree=traversal-mode=0 test=./{script.name}", "-o", smaller]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done
     text = smaller.read_text()
     assert "nn.contract" in text, text
