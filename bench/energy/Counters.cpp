@@ -6,20 +6,6 @@
 
 namespace joule::bench {
 
-static std::vector<double> valuesOf(const std::vector<Joules> &energies) {
-  std::vector<double> values;
-  for (Joules energy : energies)
-    values.push_back(energy.value());
-  return values;
-}
-
-static std::vector<double> energiesOf(const std::vector<Measurement> &measurements) {
-  std::vector<double> values;
-  for (const Measurement &measurement : measurements)
-    values.push_back(measurement.energy.value());
-  return values;
-}
-
 //===- GTX 1080 Ti: transactions and instructions
 //--------------------------------------------------------------------
 

@@ -44,6 +44,20 @@ DeviceEnergy bareDevice(const std::string &name) {
   return *device;
 }
 
+std::vector<double> valuesOf(const std::vector<Joules> &energies) {
+  std::vector<double> values;
+  for (Joules energy : energies)
+    values.push_back(energy.value());
+  return values;
+}
+
+std::vector<double> energiesOf(const std::vector<Measurement> &measurements) {
+  std::vector<double> values;
+  for (const Measurement &measurement : measurements)
+    values.push_back(measurement.energy.value());
+  return values;
+}
+
 double meanError(const std::vector<double> &predicted, const std::vector<double> &measured) {
   double sum = 0;
   for (size_t i = 0; i < predicted.size(); ++i)

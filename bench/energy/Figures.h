@@ -45,6 +45,10 @@ private:
 /// A built-in device without fitted costs, so that no table is predicted from itself.
 DeviceEnergy bareDevice(const std::string &name);
 
+/// Energies in joules, as the functions below take them.
+std::vector<double> valuesOf(const std::vector<Joules> &energies);
+std::vector<double> energiesOf(const std::vector<Measurement> &measurements);
+
 /// |predicted / measured - 1| in percent, averaged.
 double meanError(const std::vector<double> &predicted, const std::vector<double> &measured);
 

@@ -60,20 +60,6 @@ static NetworkSet readSet(const std::string &energyData, const OperatorLists &li
   return set;
 }
 
-static std::vector<double> valuesOf(const std::vector<Joules> &energies) {
-  std::vector<double> values;
-  for (Joules energy : energies)
-    values.push_back(energy.value());
-  return values;
-}
-
-static std::vector<double> energiesOf(const std::vector<Measurement> &measurements) {
-  std::vector<double> values;
-  for (const Measurement &measurement : measurements)
-    values.push_back(measurement.energy.value());
-  return values;
-}
-
 static std::vector<std::string> groupsOf(const std::vector<Measurement> &measurements) {
   std::vector<std::string> groups;
   for (const Measurement &measurement : measurements)

@@ -103,14 +103,15 @@ RunControl Session::Impl::control(const RunOptions &options, const std::atomic<b
   control.interrupted = &interrupted;
   control.launches = &launches;
   control.afterLaunch = this->options.afterLaunch;
-  if (this->options.profile)
-    control.onLaunch = [this](const plan::Launch &launch, const WorkCounts &work) { note(launch, work); };
+  if (this->options.profile) {
+    const DeviceProperties &properties = device.properties();
+    const DeviceEnergy *facts = findDeviceEnergy(properties.name, properties.major, properties.minor);
+    control.onLaunch = [this, facts](const plan::Launch &launch, const WorkCounts &work) { note(launch, work, facts); };
+  }
   return control;
 }
 
-void Session::Impl::note(const plan::Launch &launch, const WorkCounts &work) {
-  const DeviceProperties &properties = device.properties();
-  const DeviceEnergy *facts = findDeviceEnergy(properties.name, properties.major, properties.minor);
+void Session::Impl::note(const plan::Launch &launch, const WorkCounts &work, const DeviceEnergy *facts) {
   Prediction prediction = facts ? predict(work, *facts) : Prediction();
   std::lock_guard lock(mutex);
   KernelProfile &profile = profiles[&launch];

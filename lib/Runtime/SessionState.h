@@ -45,7 +45,8 @@ public:
 private:
   Impl(const Artifact &artifact, const Device &device, const SessionOptions &options,
        const HostKernels &hostKernels, std::string target);
-  void note(const plan::Launch &launch, const WorkCounts &work);
+  /// Adds a launch to the profile; `facts` are null where Joule has no model of the device.
+  void note(const plan::Launch &launch, const WorkCounts &work, const DeviceEnergy *facts);
 
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<RunContext>> idle;
