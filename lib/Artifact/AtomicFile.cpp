@@ -96,4 +96,13 @@ Result<void> AtomicFile::commit() {
   return {};
 }
 
+Result<void> writeWholeFile(const std::string &path, std::string_view bytes) {
+  Result<AtomicFile> file = AtomicFile::begin(path);
+  if (!file)
+    return file.error();
+  if (Result<void> written = file->writeAt(0, bytes.data(), bytes.size()); !written)
+    return written;
+  return file->commit();
+}
+
 } // namespace joule

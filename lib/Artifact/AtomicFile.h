@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace joule {
 
@@ -31,5 +32,8 @@ private:
   PendingPath pending;
   int descriptor = -1;
 };
+
+/// Writes all of `bytes` to a file as AtomicFile does. Error: FileUnwritable.
+Result<void> writeWholeFile(const std::string &path, std::string_view bytes);
 
 } // namespace joule

@@ -233,18 +233,9 @@ private:
       if (Result<void> lowered = lower(buildToPlan, Level::Plan, "4-plan-" + planTarget); !lowered)
         return lowered;
     }
-    if (Result<void> written = writeFile(file, textOf(*module, level, planTarget)); !written)
+    if (Result<void> written = writeWholeFile(file, textOf(*module, level, planTarget)); !written)
       return written;
     return writeBlobs(llvm::sys::path::parent_path(file));
-  }
-
-  static Result<void> writeFile(const std::string &path, StringRef bytes) {
-    Result<AtomicFile> file = AtomicFile::begin(path);
-    if (!file)
-      return file.error();
-    if (Result<void> written = file->writeAt(0, bytes.data(), bytes.size()); !written)
-      return written;
-    return file->commit();
   }
 
   static std::string blobPath(StringRef folder, unsigned number) {
@@ -253,10 +244,14 @@ private:
     return path.str().str();
   }
 
-  Result<void> writeBlobs(StringRef folder) {
-    for (auto [number, bytes] : llvm::enumerate(weights.added()))
-      if (Result<void> written = writeFile(blobPath(folder, number), {reinterpret_cast<const char *>(bytes.data()), bytes.size()}); !written)
+  /// Writes what folding made, from the blob of this number on.
+  Result<void> writeBlobs(StringRef folder, unsigned first = 0) {
+    std::vector<reference::Bytes> blobs = weights.added();
+    for (unsigned number = first; number < blobs.size(); ++number) {
+      StringRef bytes(reinterpret_cast<const char *>(blobs[number].data()), blobs[number].size());
+      if (Result<void> written = writeWholeFile(blobPath(folder, number), bytes); !written)
         return written;
+    }
     return {};
   }
 
@@ -290,12 +285,7 @@ private:
     if (failure)
       return Error{ErrorCode::FileUnwritable,
                    "cannot make the folder \"" + options.dumpFolder + "\": " + failure.message(), ""};
-    Result<AtomicFile> file = AtomicFile::begin(path.str().str());
-    if (!file)
-      return file.error();
-    if (Result<void> written = file->writeAt(0, text.data(), text.size()); !written)
-      return written;
-    return file->commit();
+    return writeWholeFile(path.str().str(), text);
   }
 
   Result<void> dump(ModuleOp module, const Twine &file, Level level, StringRef target = "") {
@@ -303,7 +293,9 @@ private:
       return {};
     if (Result<void> dumped = dumpText(textOf(module, level, target), file + ".mlir"); !dumped)
       return dumped;
-    return writeBlobs(options.dumpFolder);
+    // What earlier dumps of this compilation have written stands there.
+    unsigned first = std::exchange(dumpedBlobs, weights.added().size());
+    return writeBlobs(options.dumpFolder, first);
   }
 
   Result<void> writeTarget(const std::string &name, ArtifactWriter &writer) {
@@ -508,6 +500,7 @@ private:
   OwningOpRef<ModuleOp> module;
   bool startsAtNn = false;   // as a person has written it
   Level level = Level::Onnx; // of the module
+  unsigned dumpedBlobs = 0;  // in the dump folder
   std::string planTarget;    // of a plan that compilation goes on from
   double firstOfTarget = 0, shareOfTarget = 0; // of all work, of the target in progress
   CompileSummary summary;

@@ -1,4 +1,5 @@
 // `joule energy`: device files, the fit of their constants to measurements, and predictions of tables.
+#include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/Predict.h"
 #include "lib/Energy/Table.h"
 #include "tools/joule/Command.h"
@@ -181,15 +182,6 @@ biasByGroup(const std::vector<Joules> &predicted, const std::vector<Measurement>
   return groups;
 }
 
-static Result<void> writeFile(const std::string &path, const std::string &text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream)
-    return Error{ErrorCode::FileUnwritable, fmt::format("cannot write \"{}\"", path), ""};
-  return {};
-}
-
 static void printFit(const Json &json, const EnergyFit &fit, const DeviceFile &file) {
   fmt::print(
       "{} rows in {} groups; error {:.1f} % on the rows, {:.1f} % on groups left out ({:.1f} % for 95 of 100 "
@@ -268,7 +260,7 @@ static ExitCode fitTable(const Options &options) {
       return fail(
           {ErrorCode::FitImpossible, "the fit gives what no device has: " + again.error().message, ""},
           options.json);
-    if (Result<void> written = writeFile(options.output, file.toString()); !written)
+    if (Result<void> written = writeWholeFile(options.output, file.toString()); !written)
       return fail(written.error(), options.json);
   }
   if (options.json)

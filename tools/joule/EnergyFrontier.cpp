@@ -3,6 +3,7 @@
 
 #include "joule/Artifact.h"
 #include "lib/Artifact/ArtifactReader.h"
+#include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/OperatingPoint.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/PlanWork.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace joule::cli {
 
@@ -146,12 +146,9 @@ static ExitCode showFrontier(const Options &options) {
   if (options.rate > 0)
     json["rate"] = describeRate(points, *device, options.rate);
   if (!options.svg.empty()) {
-    std::ofstream stream(options.svg, std::ios::binary);
-    stream << plot(front, best, fmt::format("Energy over time on {} (modelled)", device->name));
-    stream.close();
-    if (!stream)
-      return fail({ErrorCode::FileUnwritable, fmt::format("cannot write \"{}\"", options.svg), ""},
-                  options.json);
+    std::string title = fmt::format("Energy over time on {} (modelled)", device->name);
+    if (Result<void> written = writeWholeFile(options.svg, plot(front, best, title)); !written)
+      return fail(written.error(), options.json);
   }
   if (options.json) {
     print(json);

@@ -1,4 +1,5 @@
-"""What is written appears whole or not at all, and replaces nothing but regular files: compile -o, --dump, run --output."""
+"""What is written appears whole or not at all, and replaces nothing but regular files: compile -o, --dump, run --output,
+energy frontier --svg and energy fit -o."""
 # RUN: rm -rf %t && %python %S/Inputs/models.py %t
 # RUN: %python %s %t
 
@@ -15,6 +16,11 @@ KEPT = b"what was there before"
 RUN = ["joule", "run", "add.onnx", "--input", "both.npz", "--output"]
 COMPILE = ["joule", "compile", "add.onnx", "-o"]
 DUMP = ["joule", "compile", "add.onnx", "-o", "dumped.joule", "--dump"]
+MADE = pathlib.Path("made.joule").resolve()
+PLOT = ["joule", "energy", "frontier", str(MADE), "--device", "a100", "--dim", "batch=4", "--svg"]
+TABLE = pathlib.Path(__file__).resolve().parent / "Inputs" / "a100-networks.csv"
+FIT = ["joule", "energy", "fit", str(TABLE), "--device", "a100-pcie-40", "--group-by", "family", "--ignore", "workload",
+       "--column", "time_ms=time[ms]", "-o"]
 
 
 def ends(command, message, **more):
@@ -36,10 +42,12 @@ def fresh(folder):
     return folder
 
 
+subprocess.run([*COMPILE, MADE], check=True, capture_output=True)
+
 # Folders, devices, pipes, names that are none.
 os.mkfifo("pipe")
 os.symlink("/dev/null", "link-to-device")
-for command in (COMPILE, RUN):
+for command in (COMPILE, RUN, PLOT, FIT):
     ends([*command, "."], "is not a regular file")
     ends([*command, "pipe"], "\"pipe\" is not a regular file")
     ends([*command, "add.onnx/x"], "cannot write \"add.onnx/x\": Not a directory")
