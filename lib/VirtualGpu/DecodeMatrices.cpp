@@ -1,0 +1,139 @@
+// Decoding of asynchronous copies and of the matrix instructions.
+#include "lib/VirtualGpu/Decoder.h"
+
+namespace joule::vgpu {
+
+// --- asynchronous copies and matrices ---
+
+void Decoder::copyAsync() {
+  if (opcode->has("bulk") || opcode->has("reduce") || opcode->has("mbarrier"))
+    throw Unsupported{"this kind of asynchronous copy"};
+  if (opcode->has("commit_group") || opcode->has("wait_group") || opcode->has("wait_all"))
+    return (void)emit("nop");
+  Address to = address(operand(0), Space::Shared), from = address(operand(1), Space::Global);
+  if (operand(2).kind != OperandKind::Integer)
+    throw Unsupported{"a copy of unknown size"};
+  uint32_t readBytes = noRegister;
+  if (count() > 3 && !opcode->has("L2::cache_hint"))
+    readBytes = use(operand(3), 4);
+  Op &op = emit("cpasync");
+  setAddress(op, to, false);
+  op.b = from.place;
+  op.data = reinterpret_cast<const void *>(from.displacement);
+  op.n = uint8_t(operand(2).value);
+  op.c = readBytes;
+  op.e = from.space;
+  op.guard = from.narrow ? address32 : 0;
+}
+
+std::vector<uint32_t> Decoder::list32(const Operand &o, bool write) {
+  std::vector<uint32_t> list;
+  unsigned n = isVector(o) ? unsigned(o.value) : 1;
+  for (unsigned i = 0; i < n; ++i) {
+    const Operand &x = isVector(o) ? element(o, i) : o;
+    list.push_back(write ? result(x, 4) : use(x, 4));
+  }
+  return list;
+}
+
+void Decoder::loadMatrix() {
+  unsigned n = opcode->has("x4") ? 4 : opcode->has("x2") ? 2 : 1;
+  if (!opcode->has("m8n8"))
+    throw Unsupported{"this shape"};
+  std::vector<uint32_t> list = list32(operand(0), true);
+  Address a = address(operand(1), Space::Shared);
+  Op &op = emit(std::string("ldmatrix.") + (opcode->has("trans") ? "trans." : "") + std::to_string(n));
+  setAddress(op, a, false);
+  setData(op, list);
+}
+
+void Decoder::multiplyMatrices() {
+  std::string shape;
+  for (const std::string &mod : opcode->mods)
+    if (mod.substr(0, 5) == "m16n8")
+      shape = mod.substr(5);
+  if (shape.empty() || opcode->has("sp") || opcode->types.size() < 4)
+    throw Unsupported{"this shape"};
+  Type to = opcode->type(0), a = opcode->type(1), b = opcode->type(2);
+  bool bytes = (a == Type::S8 || a == Type::U8) && (b == Type::S8 || b == Type::U8);
+  std::string name =
+      "mma." + shape + "." + (bytes ? "b8" : std::string(ptx::nameOf(a)) + "." + ptx::nameOf(to));
+  std::vector<uint32_t> all = list32(operand(0), true);
+  for (unsigned i = 1; i < 4; ++i)
+    for (uint32_t place : list32(operand(i), false))
+      all.push_back(place);
+  Op &op = emit(name);
+  op.list = keepList(all);
+  op.imm = (ptx::isSigned(a) ? 1 : 0) | (ptx::isSigned(b) ? 2 : 0) | (opcode->sat ? 4 : 0);
+}
+
+Decoder::Shape Decoder::wmmaShape() const {
+  static const std::pair<const char *, Shape> shapes[] = {{"m16n16k16", {16, 16, 16}},
+                                                          {"m32n8k16", {32, 8, 16}},
+                                                          {"m8n32k16", {8, 32, 16}},
+                                                          {"m16n16k8", {16, 16, 8}},
+                                                          {"m8n8k4", {8, 8, 4}}};
+  for (auto &[name, shape] : shapes)
+    if (opcode->has(name))
+      return shape;
+  throw Unsupported{"this shape"};
+}
+
+void Decoder::wmma() {
+  const std::string &what = opcode->mods.at(0);
+  if (what == "load")
+    moveFragment(1, 0, opcode->mods.at(1), false);
+  else if (what == "store")
+    moveFragment(0, 1, "d", true);
+  else if (what == "mma")
+    multiplyFragments();
+  else
+    throw Unsupported{"this kind of wmma"};
+}
+
+std::vector<uint32_t> Decoder::fragment(const Operand &o, bool write) {
+  std::vector<uint32_t> list;
+  for (unsigned i = 0; i < (isVector(o) ? unsigned(o.value) : 1); ++i) {
+    const Operand &x = isVector(o) ? element(o, i) : o;
+    unsigned bytes = x.kind == OperandKind::Register ? widthOfRegister(x) : 4;
+    list.push_back(write ? result(x, bytes) : use(x, bytes));
+  }
+  return list;
+}
+
+void Decoder::moveFragment(unsigned addressAt, unsigned registersAt, const std::string &which, bool stores) {
+  Shape shape = wmmaShape();
+  WmmaShape s;
+  s.rows = which == "b" ? shape.k : shape.m;
+  s.columns = which == "a" ? shape.k : shape.n;
+  s.rowMajor = opcode->has("row");
+  s.elementBytes = ptx::sizeOf(type());
+  std::vector<uint32_t> list = fragment(operand(registersAt), !stores);
+  if (list.size() * warpSize * std::max(4u, s.elementBytes) < size_t(s.rows) * s.columns * s.elementBytes)
+    throw Unsupported{"a fragment of this size"};
+  s.list = keepList(list);
+  uint32_t leading = count() > 2 ? use(operand(2), 4) : constant(4, s.rowMajor ? s.columns : s.rows);
+  Address a = address(operand(addressAt), opcode->space);
+  p.wmmaShapes.push_back(s);
+  Op &op = emit((stores ? "wmma.store." : "wmma.load.") + std::to_string(s.elementBytes));
+  setAddress(op, a, stores);
+  op.c = leading;
+  op.data = &p.wmmaShapes.back();
+}
+
+void Decoder::multiplyFragments() {
+  Shape shape = wmmaShape();
+  bool all = opcode->types.size() == 4;
+  Type d = opcode->type(0), a = all ? opcode->type(1) : Type::F16, c = opcode->lastType();
+  if (opcode->sat || (all && opcode->type(2) != a))
+    throw Unsupported{"this form of wmma.mma"};
+  WmmaProduct s = {shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, nullptr};
+  const uint32_t **lists[] = {&s.d, &s.a, &s.b, &s.c};
+  for (unsigned i = 0; i < 4; ++i)
+    *lists[i] = keepList(fragment(operand(i), i == 0));
+  p.wmmaProducts.push_back(s);
+  Op &op = emit(std::string("wmma.") + ptx::nameOf(a) + "." + ptx::nameOf(d) + "." + ptx::nameOf(c));
+  op.data = &p.wmmaProducts.back();
+}
+
+} // namespace joule::vgpu
