@@ -32,17 +32,17 @@ def write(made, name="m.onnx"):
     return name
 
 
-def ends(made, code, message, *arguments, at=None):
+def ends(made, code, message, *arguments, at=None, name="m.onnx"):
     """The model ends with one error: its code, a part of its message, the node that it names."""
-    got = run(write(made), *(arguments or ["--random"]))
+    got = run(write(made, name), *(arguments or ["--random"]))
     lines = got.stderr.splitlines()
     said = got.returncode == 1 and lines and lines[0].startswith(f"joule: error {code}: ") and message in lines[0]
     if not said or lines[1:] != ([f"  at node: {at}"] if at else []):
         problems.append(f"wanted {code} with '{message}' at {at}, got {got.returncode} and {lines}")
 
 
-def works(made, *arguments):
-    got = run(write(made), *(arguments or ["--random"]))
+def works(made, *arguments, name="m.onnx"):
+    got = run(write(made, name), *(arguments or ["--random"]))
     assert got.returncode == 0, got
     return got.stdout
 
@@ -103,6 +103,15 @@ files = [text for name in "xiu" for text in ("--input", f"{name}={name}.npy")]
 assert "= [0, 0, 0, 0, 0, 1]" in works(scatter, *files)
 numpy.save("u.npy", numpy.ones((2, 3), "f4"))
 ends(scatter, "JL0401", "sizes that differ", *files, at="e")
+
+# Weights in another file: there, missing, cut off, out of the model's folder.
+os.mkdir("weights")
+outside = dict(path="weights/m.onnx")
+works(make.external("data.bin", "2048", **outside), name="weights/m.onnx")
+for location, message in (("missing.bin", "cannot be opened"), ("../m.onnx", "outside of the model's folder"), ("link.bin", "outside"),
+                          ("/etc/passwd", "no path relative to the model"), (".", ""), ("", "")):
+    ends(make.external(location, **outside), "JL0501", message, at="w", name="weights/m.onnx")
+ends(make.external("data.bin", "2052", **outside), "JL0501", "which has 4096", at="w", name="weights/m.onnx")
 
 # A cycle, a long chain, deep nesting.
 ends(make.cycle(), "JL0501", "Add depends on its own result", at="one")
