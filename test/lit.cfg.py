@@ -41,6 +41,6 @@ config.substitutions += [
     ("%build", shlex.quote(config.joule_build)),
 ]
 
-config.available_features |= {tool for tool in ("ptxas", "nvcc") if shutil.which(tool, path=path)}
+config.available_features |= {tool for tool in ("ptxas", "nvcc", "chromium") if shutil.which(tool, path=path)}
 if has_cuda():
     config.available_features.add("cuda")

@@ -5,6 +5,7 @@
 #include "lib/Artifact/ArtifactReader.h"
 #include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/OperatingPoint.h"
+#include "tools/joule/Charts.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Units.h"
@@ -48,41 +49,6 @@ static Result<std::vector<WorkCounts>> kernelsOf(const Options &options) {
     fmt::print(stderr, "joule: {} launches depend on values that only a run knows and are left out\n",
                launches->size() - kernels.size());
   return kernels;
-}
-
-/// A plot of the front in joules over seconds, the chosen point marked. Colours follow the reader's scheme.
-static std::string plot(const std::vector<OperatingPoint> &points, const OperatingPoint &chosen,
-                        const std::string &title) {
-  auto [quick, slow] = std::minmax_element(points.begin(), points.end(),
-                                           [](const auto &a, const auto &b) { return a.time < b.time; });
-  auto [cheap, dear] = std::minmax_element(points.begin(), points.end(),
-                                           [](const auto &a, const auto &b) { return a.energy < b.energy; });
-  auto x = [&, t0 = quick->time, t1 = slow->time](const OperatingPoint &p) {
-    return t1 > t0 ? 60 + 500 * ((p.time - t0) / (t1 - t0)) : 60;
-  };
-  auto y = [&, e0 = cheap->energy, e1 = dear->energy](const OperatingPoint &p) {
-    return e1 > e0 ? 330 - 280 * ((p.energy - e0) / (e1 - e0)) : 330;
-  };
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 380\" font-family=\"sans-serif\" "
-      "font-size=\"13\">\n"
-      "<style>text{{fill:#222}}path,line{{stroke:#222;fill:none}}circle{{fill:#3572b0}}.best{{fill:#c0392b}}"
-      "@media(prefers-color-scheme:dark){{text{{fill:#eee}}path,line{{stroke:#eee}}circle{{fill:#7ab0e8}}}}</"
-      "style>\n"
-      "<text x=\"60\" y=\"24\">{}</text>\n<path d=\"M60 40V330H570\"/>\n",
-      title);
-  for (const OperatingPoint &point : points)
-    svg += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"{}><title>{:.0f} MHz: {}, {}</title></circle>\n",
-        x(point), y(point), point.clock == chosen.clock ? 6 : 3,
-        point.clock == chosen.clock ? " class=\"best\"" : "", point.clock.value() / 1e6,
-        withPrefix(point.time.value(), "s"), withPrefix(point.energy.value(), "J"));
-  svg += fmt::format(
-      "<text x=\"60\" y=\"350\">{}</text>\n<text x=\"570\" y=\"350\" text-anchor=\"end\">{}</text>\n"
-      "<text x=\"4\" y=\"330\">{}</text>\n<text x=\"4\" y=\"54\">{}</text>\n</svg>\n",
-      withPrefix(quick->time.value(), "s"), withPrefix(slow->time.value(), "s"),
-      withPrefix(cheap->energy.value(), "J"), withPrefix(dear->energy.value(), "J"));
-  return svg;
 }
 
 static Json describe(const OperatingPoint &point, const OperatingPoint &top) {
@@ -147,7 +113,7 @@ static ExitCode showFrontier(const Options &options) {
     json["rate"] = describeRate(points, *device, options.rate);
   if (!options.svg.empty()) {
     std::string title = fmt::format("Energy over time on {} (modelled)", device->name);
-    if (Result<void> written = writeWholeFile(options.svg, plot(front, best, title)); !written)
+    if (Result<void> written = writeWholeFile(options.svg, frontChart(front, best, title)); !written)
       return fail(written.error(), options.json);
   }
   if (options.json) {

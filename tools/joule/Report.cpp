@@ -1,7 +1,9 @@
 // `joule report`: where an artifact's time, bytes and joules go, launch by launch.
 #include "joule/Artifact.h"
 #include "lib/Artifact/ArtifactReader.h"
+#include "lib/Artifact/AtomicFile.h"
 #include "tools/joule/Command.h"
+#include "tools/joule/HtmlReport.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/PlanCost.h"
 #include "tools/joule/PlanWork.h"
@@ -19,16 +21,9 @@ namespace {
 struct Options {
   std::string artifact;
   std::string node;
+  std::string html;
   std::vector<std::string> dims;
   bool json = false;
-};
-
-/// One target's launches, and the GPU that the model prices them for; null where no GPU is known for the
-/// target.
-struct TargetReport {
-  std::string target;
-  const DeviceEnergy *device;
-  std::vector<LaunchWork> launches;
 };
 } // namespace
 
@@ -62,6 +57,8 @@ static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   json["joules"] = cost.energy.value();
   json["bound"] = nameOf(cost.bound);
   json["source"] = nameOf(cost.source);
+  for (const EnergyCause &cause : energyCauses())
+    json["joulesByCause"][cause.name] = (cost.parts.*cause.part).value();
   return json;
 }
 
@@ -132,6 +129,11 @@ static ExitCode report(const Options &options) {
   Result<std::vector<TargetReport>> reports = makeReports(*artifact, options);
   if (!reports)
     return fail(reports.error(), options.json);
+  if (!options.html.empty()) {
+    std::string page = htmlReport(artifact->modelName(), *reports);
+    if (Result<void> written = writeWholeFile(options.html, page); !written)
+      return fail(written.error(), options.json);
+  }
   Json json = {{"model", artifact->modelName()}, {"targets", Json::array()}};
   for (const TargetReport &report : *reports) {
     if (options.json)
@@ -151,6 +153,7 @@ Command addReport(CLI::App &parent) {
       "joule report model.joule --dim batch=4");
   app->add_option("ARTIFACT", options->artifact, "A file that joule compile wrote")->required();
   app->add_option("--node", options->node, "Only launches that compute this ONNX node");
+  app->add_option("--html", options->html, "Write the report as a page, with the energy roofline and the front");
   addDims(*app, options->dims);
   addJson(*app, options->json);
   return {app, [options] { return report(*options); }};
