@@ -48,18 +48,33 @@ std::vector<OperatingPoint> paretoFront(std::vector<OperatingPoint> points) {
   return front;
 }
 
+static OperatingPoint pointAt(const std::vector<WorkCounts> &kernels, const DeviceEnergy &device, Hertz clock) {
+  OperatingPoint point;
+  point.clock = clock;
+  for (const WorkCounts &kernel : kernels) {
+    Prediction prediction = predict(kernel, device, clock);
+    point.time += prediction.time;
+    point.energy += prediction.energy;
+  }
+  return point;
+}
+
 std::vector<OperatingPoint> operatingPoints(const std::vector<WorkCounts> &kernels,
                                             const DeviceEnergy &device) {
   std::vector<OperatingPoint> points;
-  for (Hertz clock = device.highestClock; clock >= device.lowestClock; clock = clock - device.clockStep) {
-    OperatingPoint point;
-    point.clock = clock;
-    for (const WorkCounts &kernel : kernels) {
-      Prediction prediction = predict(kernel, device, clock);
-      point.time += prediction.time;
-      point.energy += prediction.energy;
-    }
-    points.push_back(point);
+  for (Hertz clock = device.highestClock; clock >= device.lowestClock; clock = clock - device.clockStep)
+    points.push_back(pointAt(kernels, device, clock));
+  return points;
+}
+
+std::vector<OperatingPoint> pointsUnderCaps(const std::vector<WorkCounts> &kernels, const DeviceEnergy &device) {
+  std::vector<OperatingPoint> points;
+  constexpr int steps = 20;
+  DeviceEnergy capped = device;
+  for (int i = 1; i <= steps && device.lowestPowerCap.value() > 0; ++i) {
+    capped.powerCap = device.powerCap - (double(i) / steps) * (device.powerCap - device.lowestPowerCap);
+    points.push_back(pointAt(kernels, capped, device.highestClock));
+    points.back().cap = capped.powerCap;
   }
   return points;
 }

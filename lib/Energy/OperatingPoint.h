@@ -1,4 +1,4 @@
-// Clocks to choose from: what work costs at each, predicted from counts or from two runs.
+// Clocks and power caps to choose from: what work costs at each, predicted from counts or from two runs.
 #pragma once
 
 #include "lib/Energy/Predict.h"
@@ -7,12 +7,13 @@
 
 namespace joule {
 
-/// A clock, and what the work costs there.
+/// A clock or a power cap, and what the work costs there.
 struct OperatingPoint {
-  Hertz clock;
+  Hertz clock; ///< the most that the board may run at
   double memoryClockShare = 1;
   Seconds time;
   Joules energy;
+  Watts cap = {}; ///< 0: the board's own
 };
 
 enum class Objective { Latency, Energy, EnergyDelay, EnergyDelaySquared };
@@ -29,6 +30,10 @@ std::vector<OperatingPoint> paretoFront(std::vector<OperatingPoint> points);
 /// its own. The power cap may hold a kernel at a lower clock than the point says.
 std::vector<OperatingPoint> operatingPoints(const std::vector<WorkCounts> &kernels,
                                             const DeviceEnergy &device);
+
+/// The same under power caps from the board's own down to the lowest that it takes, at its highest clock: each
+/// kernel runs as fast as the cap lets it. Empty where the device file says no lowest cap.
+std::vector<OperatingPoint> pointsUnderCaps(const std::vector<WorkCounts> &kernels, const DeviceEnergy &device);
 
 /// What an inference costs where one is asked for each `interval`, waiting included.
 struct Duty {

@@ -71,8 +71,9 @@ std::string frontChart(const std::vector<OperatingPoint> &points, const Operatin
   };
   std::string svg = begin(title);
   for (const OperatingPoint &point : points) {
-    bool isBest = point.clock == chosen.clock;
-    std::string text = fmt::format("{:.0f} MHz: {}, {}", point.clock.value() / 1e6,
+    bool isBest = point.clock == chosen.clock && point.cap == chosen.cap;
+    std::string cap = point.cap.value() > 0 ? fmt::format(" under {}", withPrefix(point.cap.value(), "W")) : "";
+    std::string text = fmt::format("{:.0f} MHz{}: {}, {}", point.clock.value() / 1e6, cap,
                                    withPrefix(point.time.value(), "s"), withPrefix(point.energy.value(), "J"));
     svg += dot(x(point), y(point), isBest ? 6 : 3, isBest, text);
   }

@@ -1,4 +1,4 @@
-// `joule energy frontier`: an artifact's time and energy at every clock of a device.
+// `joule energy frontier`: an artifact's time and energy at every clock of a device and under its power caps.
 #include "tools/joule/EnergyFrontier.h"
 
 #include "joule/Artifact.h"
@@ -52,14 +52,19 @@ static Result<std::vector<WorkCounts>> kernelsOf(const Options &options) {
 }
 
 static Json describe(const OperatingPoint &point, const OperatingPoint &top) {
-  return {{"clockMHz", point.clock.value() / 1e6}, {"seconds", point.time.value()},
-          {"joules", point.energy.value()},        {"watts", (point.energy / point.time).value()},
-          {"slowdown", point.time / top.time - 1}, {"saved", 1 - point.energy / top.energy}};
+  Json json = {{"clockMHz", point.clock.value() / 1e6}, {"seconds", point.time.value()},
+               {"joules", point.energy.value()},        {"watts", (point.energy / point.time).value()},
+               {"slowdown", point.time / top.time - 1}, {"saved", 1 - point.energy / top.energy}};
+  if (point.cap.value() > 0)
+    json["capWatts"] = point.cap.value();
+  return json;
 }
 
 static void printPoint(const Json &point, const char *mark) {
-  fmt::print("  {:>6.0f} MHz {:>9} {:>9} {:>7.1f} W {:>+7.1f} % time {:>+7.1f} % energy{}\n",
-             point["clockMHz"].get<double>(), withPrefix(point["seconds"].get<double>(), "s"),
+  std::string setting = point.contains("capWatts") ? fmt::format("cap {:.0f} W", point["capWatts"].get<double>())
+                                                    : fmt::format("{:.0f} MHz", point["clockMHz"].get<double>());
+  fmt::print("  {:>10} {:>9} {:>9} {:>7.1f} W {:>+7.1f} % time {:>+7.1f} % energy{}\n",
+             setting, withPrefix(point["seconds"].get<double>(), "s"),
              withPrefix(point["joules"].get<double>(), "J"), point["watts"].get<double>(),
              100 * point["slowdown"].get<double>(), -100 * point["saved"].get<double>(), mark);
 }
@@ -100,6 +105,8 @@ static ExitCode showFrontier(const Options &options) {
   if (points.front().time.value() <= 0)
     return fail({ErrorCode::FitImpossible, "the artifact launches nothing whose work is known", ""},
                 options.json);
+  std::vector<OperatingPoint> capped = pointsUnderCaps(*kernels, *device);
+  points.insert(points.end(), capped.begin(), capped.end());
   OperatingPoint best = choose(points, objectives.at(options.objective), options.slowdown / 100);
   std::vector<OperatingPoint> front = paretoFront(points);
   Json json = {{"device", device->name},
@@ -135,11 +142,11 @@ static ExitCode showFrontier(const Options &options) {
 Command addEnergyFrontier(CLI::App &energy) {
   auto options = std::make_shared<Options>();
   CLI::App *app = addSubcommand(
-      energy, "frontier", "Show an artifact's modelled time and energy by clock",
+      energy, "frontier", "Show an artifact's modelled time and energy by clock and power cap",
       "joule energy frontier model.joule --device a100-sxm-80 --max-slowdown 5 --svg front.svg");
   app->add_option("ARTIFACT", options->artifact, "A file that joule compile wrote")->required();
   app->add_option("--device", options->device, "A device's name or a device file")->required();
-  app->add_option("--objective", options->objective, "What the best clock is best for")
+  app->add_option("--objective", options->objective, "What the best clock or cap is best for")
       ->check(CLI::IsMember({"latency", "energy", "edp", "ed2p"}))
       ->capture_default_str();
   app->add_option("--max-slowdown", options->slowdown, "Percent of time that energy may cost")

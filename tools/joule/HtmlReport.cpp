@@ -123,9 +123,11 @@ static std::string front(const std::vector<PricedLaunch> &launches, const Device
   for (const PricedLaunch &row : launches)
     work.push_back(*row.launch->work);
   std::vector<OperatingPoint> points = operatingPoints(work, device);
+  std::vector<OperatingPoint> capped = pointsUnderCaps(work, device);
+  points.insert(points.end(), capped.begin(), capped.end());
   constexpr double slowdown = 0.05;
   return frontChart(paretoFront(points), choose(points, Objective::Energy, slowdown),
-                    fmt::format("Time and energy by clock; least energy at most {:.0f} % slower", 100 * slowdown));
+                    fmt::format("Time and energy by clock and power cap; least energy at most {:.0f} % slower", 100 * slowdown));
 }
 
 static std::string summary(const TargetReport &report) {

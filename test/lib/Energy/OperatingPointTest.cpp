@@ -39,6 +39,20 @@ TEST(OperatingPoint, MemoryBoundWorkRunsAtTheKnee) {
   EXPECT_LT(best.energy, points.front().energy);
 }
 
+TEST(OperatingPoint, ACapSlowsOnlyWhatWouldDrawMore) {
+  WorkCounts product, nothing;
+  product.flopsOf(Engine::MatrixFp16) = Flops(1e14);
+  product.dramBytes = Bytes(1e9);
+  nothing.launches = 100;
+  std::vector<OperatingPoint> hot = pointsUnderCaps({product}, a100()), cold = pointsUnderCaps({nothing}, a100());
+  ASSERT_FALSE(hot.empty());
+  EXPECT_EQ(hot.back().cap, a100().lowestPowerCap);
+  EXPECT_GT(hot.back().time, hot.front().time);
+  for (const OperatingPoint &point : hot)
+    EXPECT_TRUE(point.energy / point.time <= point.cap) << point.cap.value();
+  EXPECT_EQ(cold.front().time, cold.back().time);
+}
+
 TEST(OperatingPoint, WhoCanDropToIdleMayRace) {
   std::vector<OperatingPoint> points = {point(1410, 0.1, 30), point(900, 0.2, 28)};
   std::vector<Duty> paced = dutyAt(points, a100(), Seconds(1), false);
