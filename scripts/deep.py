@@ -7,6 +7,7 @@ ways that are new every day; everything below fails as a test does.
 import datetime
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def run_fuzzer(build, seeds, name, seconds):
     log = folder / "log.txt"
     with log.open("w") as output:
         status = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("#")]
+    lines = [line for line in log.read_text(errors="replace").splitlines() if re.match(r"#\d", line)]
     print(f"{name}: {'passed' if status == 0 else 'failed'} ({lines[-1] if lines else 'no run'}); its log: {log}", flush=True)
     return (1, 0, 0) if status == 0 else (0, 1, 0)
 

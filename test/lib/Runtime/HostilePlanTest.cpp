@@ -63,7 +63,7 @@ static Result<std::vector<Tensor>> same(const std::vector<TensorView> &inputs, c
       {inputs[0].type, inputs[0].shape, std::vector<uint8_t>(bytes, bytes + inputs[0].bytes)}};
 }
 
-static bool runs(const std::string &path, const std::string &planBytes, const Device &device) {
+static bool runs(const std::string &path, const std::string &planBytes, const Device &device, double seconds) {
   Result<ArtifactWriter> writer = ArtifactWriter::begin(path);
   EXPECT_TRUE(writer && writer->addEntry("targets/sm_80/kernels/all.ptx", "") &&
               writer->addEntry("targets/sm_80/plan.pb", planBytes) && writer->finish());
@@ -78,7 +78,7 @@ static bool runs(const std::string &path, const std::string &planBytes, const De
   if (!impl)
     return false;
   Session session(*impl);
-  session.setTimeLimit(0.01);
+  session.setTimeLimit(seconds);
   std::vector<uint8_t> bytes(32);
   bytes[8] = 1;
   std::map<std::string, TensorView> inputs;
@@ -94,7 +94,7 @@ TEST(HostilePlan, ChangedBytesNeverCrash) {
   fakeDevice().kernels["add"] = [](const std::array<unsigned, 3> &, void **) {};
   fakeDevice().memoryLimit = 64 << 20;
   std::string whole = everything().SerializeAsString();
-  ASSERT_TRUE(runs(folder / "m.joule", whole, device));
+  ASSERT_TRUE(runs(folder / "m.joule", whole, device, 60));
   unsigned random = 1;
   auto next = [&](size_t below) { return (random = random * 1664525 + 1013904223) / 65536 % below; };
   int ran = 0;
@@ -102,7 +102,7 @@ TEST(HostilePlan, ChangedBytesNeverCrash) {
     std::string changed = whole;
     for (size_t changes = 1 + next(3); changes > 0; --changes)
       changed[next(changed.size())] = static_cast<char>(next(4) ? next(16) : next(256));
-    ran += runs(folder / "m.joule", changed, device);
+    ran += runs(folder / "m.joule", changed, device, 0.1); // some never end
   }
   EXPECT_GT(ran, 5) << "too few of the plans get as far as running";
 }

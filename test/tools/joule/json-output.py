@@ -49,7 +49,8 @@ keys(joule("bench", "model.onnx", "--random", "--seed", "3", "--dim", "batch=2",
 found = joule("report", "model.joule", "--dim", "batch=4", "--node", "relu")
 keys(found, "model", "targets")
 keys(found["targets"][0], "target", "launches", "launchesNotModelled", "device", "total")
-keys(found["targets"][0]["launches"][0], "kernel", "nodes", "family", "flops", "bytes", "seconds", "joules", "bound", "source")
+keys(found["targets"][0]["launches"][0], "kernel", "nodes", "family", "flops", "bytes", "seconds", "joules", "bound", "source",
+     "joulesByCause")
 total = found["targets"][0]["total"]
 keys(total, *cost)
 assert abs(sum(total["joulesByCause"].values()) - total["joules"]) <= 1e-6 * total["joules"], total
