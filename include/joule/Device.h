@@ -74,8 +74,8 @@ private:
 /// Cheap to copy. Safe to use from several threads. Opening one name twice gives the same device.
 class JOULE_API Device {
 public:
-  /// Opens "virtual", "virtual:a100", "cuda" (the first GPU) or "cuda:1". In one process the virtual GPU is what it was
-  /// opened as first.
+  /// Opens "virtual", "virtual:a100", "virtual:a100,exact" (matrix products bit for bit), "cuda" (the first GPU) or
+  /// "cuda:1". In one process the virtual GPU is what it was opened as first.
   ///
   ///   joule::Result<joule::Device> device = joule::Device::open("cuda");
   ///   if (!device) // JL0202 where no driver is installed

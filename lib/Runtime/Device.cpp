@@ -10,10 +10,10 @@ namespace joule {
 
 namespace {
 
-// "virtual:a100" is {virtual, "a100"}, "cuda" is {cuda, ""}.
+// "virtual:a100,exact" is {virtual, "a100", ",exact"}, "cuda" is {cuda, "", ""}.
 struct DeviceName {
   bool isVirtual = false;
-  std::string which;
+  std::string which, options;
 };
 
 } // namespace
@@ -34,7 +34,8 @@ static std::optional<DeviceName> parseName(const std::string &name) {
   std::string which = colon == std::string::npos ? "" : name.substr(colon + 1);
   if ((driver != "virtual" && driver != "cuda") || (colon != std::string::npos && which.empty()))
     return std::nullopt;
-  return DeviceName{driver == "virtual", lowerCase(which)};
+  size_t comma = driver == "virtual" ? std::min(which.find(','), which.size()) : which.size();
+  return DeviceName{driver == "virtual", lowerCase(which.substr(0, comma)), lowerCase(which.substr(comma))};
 }
 
 // A number, or part of the name that the driver gives a device.
@@ -67,6 +68,7 @@ namespace {
 struct OpenDevices {
   std::mutex mutex;
   std::shared_ptr<const Driver> drivers[2]; // real, virtual
+  std::string virtualOptions;
   std::map<std::pair<bool, int>, std::weak_ptr<Device::Impl>> devices;
 };
 } // namespace
@@ -88,11 +90,19 @@ Result<Device> Device::open(const std::string &name) {
   std::shared_ptr<const Driver> &driver = open.drivers[parsed->isVirtual];
   if (!driver) {
     Result<std::shared_ptr<const Driver>> opened =
-        parsed->isVirtual ? Driver::openVirtual(isNumber(parsed->which) ? "" : parsed->which)
-                          : Driver::openCuda();
+        parsed->isVirtual
+            ? Driver::openVirtual((isNumber(parsed->which) ? "" : parsed->which) + parsed->options)
+            : Driver::openCuda();
     if (!opened)
       return opened.error();
     driver = *opened;
+    if (parsed->isVirtual)
+      open.virtualOptions = parsed->options;
+  } else if (parsed->isVirtual && !parsed->options.empty() && parsed->options != open.virtualOptions) {
+    return Error{ErrorCode::DeviceUnknown,
+                 fmt::format("the virtual GPU of this process was first opened without \"{}\"",
+                             parsed->options.substr(1)),
+                 ""};
   }
   Result<int> ordinal = findOrdinal(*driver, *parsed);
   if (!ordinal)

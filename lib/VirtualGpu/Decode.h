@@ -85,10 +85,17 @@ struct Program {
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 
+/// How a module is to run.
+struct DecodeOptions {
+  int exactArchitecture =
+      0; // 80: floating matrix products as on sm_80, bit for bit; 0: in f32, in the order of k
+};
+
 /// What decoding needs to know of the module around the function.
 class SymbolSource {
 public:
   virtual ~SymbolSource() = default;
+  virtual const DecodeOptions &options() const = 0;
   /// The generic address of a module variable; false if there is none of that name.
   virtual bool addressOf(std::string_view name, ptx::Space space, uint64_t &address) = 0;
   /// The space it was declared in.

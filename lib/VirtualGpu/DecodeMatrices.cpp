@@ -1,7 +1,28 @@
 // Decoding of asynchronous copies and of the matrix instructions.
 #include "lib/VirtualGpu/Decoder.h"
+#include "lib/VirtualGpu/MatrixRule.h"
+
+#include <cstring>
 
 namespace joule::vgpu {
+
+/// False for what is not rounded: integers, f64.
+static bool findMatrixElement(ptx::Type type, MatrixElement &element) {
+  switch (type) {
+  case ptx::Type::F16:
+    return element = MatrixElement::F16, true;
+  case ptx::Type::BF16:
+    return element = MatrixElement::BF16, true;
+  case ptx::Type::TF32:
+    return element = MatrixElement::TF32, true;
+  case ptx::Type::E4M3:
+    return element = MatrixElement::E4M3, true;
+  case ptx::Type::E5M2:
+    return element = MatrixElement::E5M2, true;
+  default:
+    return false;
+  }
+}
 
 // --- asynchronous copies and matrices ---
 
@@ -47,6 +68,18 @@ void Decoder::loadMatrix() {
   setData(op, list);
 }
 
+/// A product of fragments, in the form that the numerics asked for want; it takes the rule from `imm`.
+Op &Decoder::emitProduct(const std::string &name, Type element, Type result) {
+  MatrixElement of = MatrixElement::F16;
+  int architecture = symbols.options().exactArchitecture;
+  if (!architecture || !findMatrixElement(element, of))
+    return emit(name);
+  MatrixRule rule = matrixRule(architecture, of, result == Type::F16, MatrixUnit::Warp);
+  Op &op = emit("exact." + name);
+  memcpy(&op.imm, &rule, sizeof rule);
+  return op;
+}
+
 void Decoder::multiplyMatrices() {
   std::string shape;
   for (const std::string &mod : opcode->mods)
@@ -62,9 +95,10 @@ void Decoder::multiplyMatrices() {
   for (unsigned i = 1; i < 4; ++i)
     for (uint32_t place : list32(operand(i), false))
       all.push_back(place);
-  Op &op = emit(name);
+  Op &op = emitProduct(name, a, to);
   op.list = keepList(all);
-  op.imm = (ptx::isSigned(a) ? 1 : 0) | (ptx::isSigned(b) ? 2 : 0) | (opcode->sat ? 4 : 0);
+  if (bytes)
+    op.imm = (ptx::isSigned(a) ? 1 : 0) | (ptx::isSigned(b) ? 2 : 0) | (opcode->sat ? 4 : 0);
 }
 
 Decoder::Shape Decoder::wmmaShape() const {
@@ -132,7 +166,8 @@ void Decoder::multiplyFragments() {
   for (unsigned i = 0; i < 4; ++i)
     *lists[i] = keepList(fragment(operand(i), i == 0));
   p.wmmaProducts.push_back(s);
-  Op &op = emit(std::string("wmma.") + ptx::nameOf(a) + "." + ptx::nameOf(d) + "." + ptx::nameOf(c));
+  Op &op =
+      emitProduct(std::string("wmma.") + ptx::nameOf(a) + "." + ptx::nameOf(d) + "." + ptx::nameOf(c), a, d);
   op.data = &p.wmmaProducts.back();
 }
 

@@ -274,6 +274,7 @@ private:
   void copyAsync();
   std::vector<uint32_t> list32(const Operand &o, bool write);
   void loadMatrix();
+  Op &emitProduct(const std::string &name, Type element, Type result);
   void multiplyMatrices();
   struct Shape {
     int m, n, k;

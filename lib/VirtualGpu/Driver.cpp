@@ -20,7 +20,8 @@ struct CUctx_st {
 };
 
 struct CUmod_st {
-  explicit CUmod_st(std::string text, MemoryMap &memory) : module(std::move(text), memory) {}
+  CUmod_st(std::string text, MemoryMap &memory, const DecodeOptions &options)
+      : module(std::move(text), memory, options) {}
   LoadedModule module;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
   std::mutex mutex;
@@ -391,6 +392,13 @@ struct JitLog {
   }
 };
 
+DecodeOptions decodeOptions() {
+  const Driver &d = driver();
+  DecodeOptions options;
+  options.exactArchitecture = d.settings.exact ? d.device->major * 10 + d.device->minor : 0;
+  return options;
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **values) {
   JOULE_WANT(module && image, "null pointer");
@@ -399,7 +407,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
   log.write("");
   return guarded([&] {
     try {
-      auto loaded = std::make_unique<CUmod_st>(static_cast<const char *>(image), *driver().memory);
+      auto loaded =
+          std::make_unique<CUmod_st>(static_cast<const char *>(image), *driver().memory, decodeOptions());
       std::lock_guard lock(driver().mutex);
       driver().modules.insert(loaded.get());
       *module = loaded.release();
@@ -1033,11 +1042,13 @@ int jouleVgpuSetOptions(const JouleVgpuOptions *options) {
     return 1;
   Driver &d = driver();
   std::lock_guard lock(d.mutex);
-  if (options->device &&
-      (!findDevice(options->device) || (d.initialised && d.device != findDevice(options->device))))
-    return 1;
-  if (options->device)
-    d.settings.device = options->device;
+  Settings asked = d.settings;
+  if (options->device) {
+    if (!setDevice(asked, options->device) || !findDevice(asked.device) ||
+        (d.initialised && (d.device != findDevice(asked.device) || d.settings.exact != asked.exact)))
+      return 1;
+    d.settings = asked;
+  }
   if (options->threads)
     d.settings.threads = options->threads;
   d.settings.count = options->count != 0;

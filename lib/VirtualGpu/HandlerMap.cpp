@@ -7,14 +7,14 @@ namespace {
 
 struct Tables {
   const char *isa;
-  HandlerTable tables[5];
+  HandlerTable tables[6];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
   Tables {                                                                                                   \
 #isa, {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
-          handlersOfWarps()                                                                                  \
+          isa::exactHandlers(), handlersOfWarps()                                                            \
     }                                                                                                        \
   }
 

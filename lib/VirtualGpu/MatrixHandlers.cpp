@@ -1,5 +1,5 @@
 // Handlers for the matrix units: ldmatrix, mma.sync and wmma.
-#include "lib/VirtualGpu/HandlerParts.h"
+#include "lib/VirtualGpu/MatrixParts.h"
 
 namespace joule::vgpu::JOULE_VGPU_ISA {
 namespace {
@@ -32,11 +32,6 @@ template <int N, bool Transposed> Status loadMatrix(const Op *op, u8 *r, Warp *w
 // Lane l: g = l/4, t = l%4. A (16 rows): register pairs hold rows g and g+8; B (8 columns): column g; C: rows
 // g and g+8, columns 2t and 2t+1. A register of 16-bit elements holds two neighbours in k, one of 8-bit
 // elements four.
-
-struct Tf32 {
-  u32 bits;
-};
-JOULE_INLINE f32 widen(Tf32 x) { return bitsOf<f32>(x.bits & 0xffffe000u); }
 
 /// list: d0..d3, a registers, b registers, c0..c3.
 template <class E, int K, bool HalfAccumulator> Status multiplyMatrices(const Op *op, u8 *r, Warp *w) {
@@ -113,17 +108,7 @@ template <int K> Status multiplyByteMatrices(const Op *op, u8 *r, Warp *w) {
   JOULE_NEXT;
 }
 
-// --- wmma: fragments whose layout is the device's own affair ---
-// Here element e of a matrix, counted by rows, lies in part e % P of lane (e / P) % 32 of register e / P /
-// 32, where a register has P parts. Registers beyond the last element are left alone.
-
-/// What one wmma instruction does; `list` of the operation names the registers.
-template <class E> struct Fragment {
-  static constexpr int parts = sizeof(E) >= 4 ? 1 : 4 / sizeof(E);
-  JOULE_INLINE E *find(u8 *r, const u32 *list, int e) {
-    return at<E>(r, list[e / parts / 32]) + (e / parts % 32) * parts + e % parts;
-  }
-};
+// --- wmma ---
 
 /// The address of element (row, column), from the first lane's base and leading dimension.
 JOULE_INLINE u64 elementOffset(const WmmaShape &s, u64 leading, int row, int column) {

@@ -11,8 +11,8 @@ using ptx::Space;
 // More than any GPU has; beyond, offsets of 32 bits might wrap around.
 constexpr uint32_t mostSharedBytes = 1 << 24;
 
-LoadedModule::LoadedModule(std::string ptxText, MemoryMap &memory)
-    : ptx(ptx::parse(std::move(ptxText))), memory(memory) {
+LoadedModule::LoadedModule(std::string ptxText, MemoryMap &memory, const DecodeOptions &options)
+    : ptx(ptx::parse(std::move(ptxText))), memory(memory), decodeOptions(options) {
   for (uint32_t i = 0; i < ptx->functions.size(); ++i)
     functions[ptx->functions[i]->name] = i;
   for (const ptx::Variable &v : ptx->variables)
@@ -132,6 +132,8 @@ KernelImage::KernelImage(LoadedModule &module, const ptx::Function &kernel) : ow
   constexpr uint32_t stackForCalls = 16 * 1024;
   localTotal = depots + (calls ? stackForCalls : 0);
 }
+
+const DecodeOptions &KernelImage::options() const { return owner.options(); }
 
 /// The function and all that it names; their shared variables get places.
 void KernelImage::collect(const ptx::Function &f) {

@@ -18,6 +18,7 @@ public:
   KernelImage(LoadedModule &module, const ptx::Function &kernel);
 
   const Program &entry() const { return *kernelProgram; }
+  const DecodeOptions &options() const override;
   LoadedModule &module() const { return owner; }
   const Program *programByIndex(uint64_t index) const;
   uint32_t staticShared() const { return staticBytes; }
@@ -61,10 +62,11 @@ private:
 class LoadedModule {
 public:
   /// Throws ptx::ParseError, or std::runtime_error for what the text leaves undefined.
-  LoadedModule(std::string ptxText, MemoryMap &memory);
+  LoadedModule(std::string ptxText, MemoryMap &memory, const DecodeOptions &options = {});
   ~LoadedModule();
 
   const ptx::Module &source() const { return *ptx; }
+  const DecodeOptions &options() const { return decodeOptions; }
   /// Null if the module has no kernel of that name.
   KernelImage *kernel(const std::string &name);
   bool global(const std::string &name, uint64_t &address, uint64_t &bytes) const;
@@ -80,6 +82,7 @@ private:
 
   std::unique_ptr<ptx::Module> ptx;
   MemoryMap &memory;
+  const DecodeOptions decodeOptions;
   std::map<std::string, uint64_t, std::less<>> addresses;
   std::map<std::string_view, const ptx::Variable *> variables;
   std::map<std::string_view, uint32_t> functions;

@@ -131,6 +131,11 @@ struct HandlerTable {
   size_t count;
 };
 
+/// d = a * b + c by a rule of MatrixRule.h; all lie column by column.
+struct MatrixRule;
+using ExactMultiply = void (*)(const MatrixRule &rule, int m, int n, int k, const float *a, const float *b,
+                               const float *c, float *d);
+
 // The tables of each instruction set; the files behind them are compiled once for each.
 #define JOULE_VGPU_TABLES(isa)                                                                               \
   namespace isa {                                                                                            \
@@ -138,6 +143,8 @@ struct HandlerTable {
   HandlerTable memoryHandlers();                                                                             \
   HandlerTable matrixHandlers();                                                                             \
   HandlerTable controlHandlers();                                                                            \
+  HandlerTable exactHandlers();                                                                              \
+  ExactMultiply exactMultiply();                                                                             \
   }
 JOULE_VGPU_TABLES(baseline)
 JOULE_VGPU_TABLES(avx2)

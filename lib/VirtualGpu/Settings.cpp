@@ -13,14 +13,34 @@ Settings settingsFromEnvironment() {
   if (const char *threads = getenv("JOULE_VGPU_THREADS"))
     settings.threads = unsigned(std::max(1, atoi(threads)));
   if (const char *device = getenv("JOULE_VGPU_DEVICE"))
-    settings.device = device;
+    if (!setDevice(settings, device))
+      settings.device = device; // found missing under its whole name
   if (const char *count = getenv("JOULE_VGPU_COUNT"))
     settings.count = atoi(count) != 0;
+  if (const char *exact = getenv("JOULE_VGPU_EXACT"))
+    settings.exact = settings.exact || atoi(exact) != 0;
   if (const char *limit = getenv("JOULE_VGPU_TIME_LIMIT"))
     settings.timeLimitSeconds = atof(limit);
   if (const char *isa = getenv("JOULE_VGPU_ISA"))
     settings.instructionSet = isa;
   return settings;
+}
+
+bool setDevice(Settings &settings, const std::string &text) {
+  Settings changed = settings;
+  size_t comma = text.find(',');
+  changed.device = text.substr(0, comma);
+  while (comma != std::string::npos) {
+    size_t next = text.find(',', comma + 1);
+    std::string option = text.substr(comma + 1, next == std::string::npos ? next : next - comma - 1);
+    if (option == "exact")
+      changed.exact = true;
+    else
+      return false;
+    comma = next;
+  }
+  settings = changed;
+  return true;
 }
 
 } // namespace joule::vgpu

@@ -9,11 +9,16 @@ struct Settings {
   unsigned threads = 1;
   std::string device = "a100";
   bool count = false;
+  bool exact = false; // matrix products bit for bit
   double timeLimitSeconds = 0;
   std::string instructionSet; // "avx2" or "baseline" to use less than the machine has
 };
 
-/// From JOULE_VGPU_THREADS, JOULE_VGPU_DEVICE, JOULE_VGPU_COUNT, JOULE_VGPU_TIME_LIMIT and JOULE_VGPU_ISA.
+/// From JOULE_VGPU_THREADS, JOULE_VGPU_DEVICE, JOULE_VGPU_EXACT, JOULE_VGPU_COUNT, JOULE_VGPU_TIME_LIMIT and
+/// JOULE_VGPU_ISA.
 Settings settingsFromEnvironment();
+
+/// Takes "a100,exact": a device's name and, behind commas, what to turn on. False if there is no such option.
+bool setDevice(Settings &settings, const std::string &text);
 
 } // namespace joule::vgpu

@@ -31,7 +31,7 @@ struct RunOptions {
   std::vector<uint32_t> grid{1}, block{1};
   uint32_t shared = 0;
   std::vector<std::string> arguments;
-  bool count = false, json = false, time = false;
+  bool count = false, json = false, time = false, exact = false;
   unsigned threads = 0, repeat = 1;
   double timeLimit = 0;
   unsigned show = 64;
@@ -130,7 +130,10 @@ int runKernel(const RunOptions &options) {
   if (!device)
     throw UsageError("there is no virtual device '" + settings.device + "'");
   MemoryMap memory(device->memoryBytes);
-  LoadedModule module(readFile(options.file), memory);
+  DecodeOptions decoding;
+  if (options.exact || settings.exact)
+    decoding.exactArchitecture = device->major * 10 + device->minor;
+  LoadedModule module(readFile(options.file), memory, decoding);
   KernelImage *image = module.kernel(options.kernel);
   if (!image)
     throw UsageError("'" + options.file + "' has no kernel '" + options.kernel + "'");
@@ -233,6 +236,8 @@ int main(int argc, char **argv) {
   run->add_option("--arg", options.arguments,
                   "TYPE:VALUE, buf:FILE.npy[:SAVE.npy] or out:TYPE:SHAPE[:SAVE.npy]; once per parameter");
   run->add_flag("--count", options.count, "Count instructions and memory traffic");
+  run->add_flag("--exact", options.exact,
+                "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
   run->add_flag("--json", options.json, "Print the counters as JSON and nothing else");
   run->add_flag("--time", options.time, "Print the host's time of each run");
   run->add_option("--repeat", options.repeat, "Run this many times");

@@ -112,6 +112,8 @@ TEST_F(VirtualGpuTest, TellsWhatItIs) {
   EXPECT_EQ(device->properties().multiprocessors, 108);
   EXPECT_NE(device->properties().name.find("A100"), std::string::npos);
   EXPECT_EQ(Device::open("virtual:nothing").error().code, ErrorCode::DeviceUnknown);
+  EXPECT_EQ(Device::open("virtual:a100,exact").error().message,
+            "the virtual GPU of this process was first opened without \"exact\"");
 }
 
 TEST_F(VirtualGpuTest, RunsPtx) {

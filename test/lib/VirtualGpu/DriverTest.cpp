@@ -164,6 +164,16 @@ TEST_F(DriverTest, ARunawayKernelIsStopped) {
   ASSERT_EQ(setOptions(&options), 0);
 }
 
+TEST_F(DriverTest, ADeviceIsWhatItWasAtFirst) {
+  auto setOptions = reinterpret_cast<JouleVgpuSetOptions>(getProcAddress()("jouleVgpuSetOptions"));
+  for (const char *name : {"a100,exact", "a100,inexact", "h100"}) {
+    JouleVgpuOptions options = {sizeof options, 0, name, 0, 0};
+    EXPECT_EQ(setOptions(&options), 1) << name;
+  }
+  JouleVgpuOptions options = {sizeof options, 0, "a100", 0, 0};
+  EXPECT_EQ(setOptions(&options), 0);
+}
+
 TEST_F(DriverTest, CountsTheSameOnAnyNumberOfThreads) {
   auto setOptions = reinterpret_cast<JouleVgpuSetOptions>(getProcAddress()("jouleVgpuSetOptions"));
   auto read = reinterpret_cast<JouleVgpuReadCounters>(getProcAddress()("jouleVgpuReadCounters"));

@@ -15,7 +15,8 @@ namespace joule::vgpu::test {
 /// A module on a device of its own.
 class Device {
 public:
-  explicit Device(const std::string &ptx) : memory(1ull << 34), module(ptx, memory) {}
+  explicit Device(const std::string &ptx, const DecodeOptions &options = {})
+      : memory(1ull << 34), module(ptx, memory, options) {}
 
   template <class T> uint64_t upload(const std::vector<T> &values) {
     uint64_t address = memory.allocate(values.size() * sizeof(T));
