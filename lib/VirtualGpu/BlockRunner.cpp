@@ -104,12 +104,18 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
 
 BlockRunner::~BlockRunner() { free(shared); }
 
-void BlockRunner::start(uint64_t index) {
-  const uint32_t *grid = launch.request.grid;
-  linearIndex = index;
-  blockIndex[0] = uint32_t(index % grid[0]);
-  blockIndex[1] = uint32_t(index / grid[0] % grid[1]);
-  blockIndex[2] = uint32_t(index / grid[0] / grid[1]);
+void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cluster> itsCluster) {
+  const uint32_t *grid = launch.request.grid, *size = launch.request.cluster;
+  rank = rankOfBlock;
+  cluster = std::move(itsCluster);
+  uint64_t inGrid = index, inCluster = rank;
+  for (unsigned i = 0; i < 3; ++i) {
+    uint32_t clusters = grid[i] / size[i];
+    clusterIndex[i] = uint32_t(inGrid % clusters), inGrid /= clusters;
+    placeInCluster[i] = uint32_t(inCluster % size[i]), inCluster /= size[i];
+    blockIndex[i] = clusterIndex[i] * size[i] + placeInCluster[i];
+  }
+  linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
   liveThreads = launch.threadsPerBlock;
   memset(arrived, 0, sizeof arrived);
   if (sharedBytes)
@@ -125,7 +131,8 @@ void BlockRunner::start(uint64_t index) {
 }
 
 BlockRunner::Outcome BlockRunner::run() {
-  unsigned most = launch.request.cooperative ? patienceOfCooperative : patience;
+  bool othersWait = launch.request.cooperative || launch.blocksPerCluster > 1;
+  unsigned most = othersWait ? patienceOfCooperative : patience;
   for (unsigned rounds = 0; rounds < most; ++rounds) {
     bool allDone = true;
     unsigned yielded = 0;
@@ -381,6 +388,8 @@ void BlockRunner::exitLanes(WarpState &warp, int index) {
   warp.groups.erase(warp.groups.begin() + index);
   warp.w.live &= ~group.mask;
   liveThreads -= uint32_t(__builtin_popcount(group.mask));
+  cluster->liveThreads -= uint32_t(__builtin_popcount(group.mask));
+  cluster->meet();
   for (Frame *frame = group.frame; frame;) {
     Frame *caller = frame->caller;
     frame->lanes &= ~group.mask;
@@ -477,6 +486,30 @@ void BlockRunner::dropFrame(Frame *frame) {
       usedFrames.erase(usedFrames.begin() + ptrdiff_t(i));
       return;
     }
+}
+
+// --- clusters ---
+
+uint64_t BlockRunner::sharedOf(uint32_t other, uint64_t offset, uint64_t bytes) const {
+  if (other >= cluster->blocks.size())
+    return 0;
+  const BlockRunner &block = *cluster->blocks[other];
+  bool inside = offset < block.sharedBytes && bytes <= block.sharedBytes - offset;
+  return inside ? reinterpret_cast<uint64_t>(block.shared) + offset : 0;
+}
+
+void BlockRunner::arriveAtCluster(Warp *w) {
+  for (uint32_t rest = w->mask; rest; rest &= rest - 1)
+    warps[w->index]->clusterTickets[__builtin_ctz(rest)] = cluster->phase;
+  cluster->arrived += uint32_t(__builtin_popcount(w->mask));
+  cluster->meet();
+}
+
+bool BlockRunner::clusterHasMet(const Warp *w) const {
+  for (uint32_t rest = w->mask; rest; rest &= rest - 1)
+    if (warps[w->index]->clusterTickets[__builtin_ctz(rest)] == cluster->phase)
+      return false;
+  return true;
 }
 
 /// bar.warp.sync may be reached at several places; the other rendezvous may not.
@@ -576,6 +609,16 @@ bool findRange(Warp *w, const Op *op, uint64_t low, uint64_t high) {
   return static_cast<BlockRunner *>(w->runner)->findRange(op, low, high);
 }
 
+uint64_t sharedOfCluster(const Warp *w, uint64_t address, uint64_t bytes) {
+  const auto *runner = static_cast<const BlockRunner *>(w->runner);
+  uint64_t rank = address >> clusterRankShift;
+  return rank ? runner->sharedOf(uint32_t(rank) - 1, address & sharedOffsetMask, bytes) : 0;
+}
+
+uint32_t rankInCluster(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->rankInCluster(); }
+void arriveAtCluster(Warp *w) { static_cast<BlockRunner *>(w->runner)->arriveAtCluster(w); }
+bool clusterHasMet(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->clusterHasMet(w); }
+
 uint64_t specialValue(const Warp *w, unsigned which, unsigned lane) {
   return static_cast<const BlockRunner *>(w->runner)->special(w, which, lane);
 }
@@ -622,9 +665,15 @@ uint64_t BlockRunner::special(const Warp *w, unsigned which, unsigned lane) cons
   if (s >= S::LaneMaskEq && s <= S::LaneMaskGt)
     return laneMask(s, lane);
   if (s >= S::ClusterIdX && s <= S::ClusterIdZ)
-    return blockIndex[offsetFrom(S::ClusterIdX)];
-  if (s >= S::NClusterIdX && s <= S::NClusterIdZ)
-    return request.grid[offsetFrom(S::NClusterIdX)];
+    return clusterIndex[offsetFrom(S::ClusterIdX)];
+  if (s >= S::NClusterIdX && s <= S::NClusterIdZ) {
+    unsigned i = offsetFrom(S::NClusterIdX);
+    return request.grid[i] / request.cluster[i];
+  }
+  if (s >= S::ClusterCtaIdX && s <= S::ClusterCtaIdZ)
+    return placeInCluster[offsetFrom(S::ClusterCtaIdX)];
+  if (s >= S::ClusterNCtaIdX && s <= S::ClusterNCtaIdZ)
+    return request.cluster[offsetFrom(S::ClusterNCtaIdX)];
   switch (s) {
   case S::LaneId:
     return lane;
@@ -647,11 +696,12 @@ uint64_t BlockRunner::special(const Warp *w, unsigned which, unsigned lane) cons
     return nanoseconds();
   case S::ClockHi:
     return nanoseconds() >> 32;
-  case S::ClusterNCtaIdX:
-  case S::ClusterNCtaIdY:
-  case S::ClusterNCtaIdZ:
+  case S::ClusterCtaRank:
+    return rank;
   case S::ClusterNCtaRank:
-    return 1;
+    return launch.blocksPerCluster;
+  case S::IsExplicitCluster:
+    return launch.blocksPerCluster > 1;
   case S::WarpSize:
     return warpSize;
   case S::EnvReg1:

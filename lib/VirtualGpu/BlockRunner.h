@@ -8,11 +8,12 @@ namespace joule::vgpu {
 /// What the workers of a launch share.
 struct LaunchState {
   const LaunchRequest &request;
-  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
   LaunchResult result;
   uint64_t numBlocks = 0;
+  uint32_t blocksPerCluster = 1;
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
   uint64_t workspace = 0; // of a cooperative grid: where its blocks meet
 
@@ -62,8 +63,25 @@ struct WarpState {
   Frame *running = nullptr;
   bool rotate = false; // the next turn goes to the group that waited longest
   uint64_t turns = 0;
+  uint32_t clusterTickets[warpSize] = {}; // the phase of the cluster's barrier that a lane waits to end
 
   ~WarpState();
+};
+
+class BlockRunner;
+
+/// Blocks that share their memory and a barrier; one worker runs them all.
+struct Cluster {
+  std::vector<BlockRunner *> blocks; // by rank
+  std::vector<std::unique_ptr<BlockRunner>> done;
+  uint32_t liveThreads = 0, arrived = 0;
+  uint32_t phase = 0; // how often all have met
+
+  /// Threads arrive, or exit: have all that are left arrived?
+  void meet() {
+    if (arrived && arrived >= liveThreads)
+      arrived = 0, ++phase;
+  }
 };
 
 class BlockRunner {
@@ -71,7 +89,9 @@ public:
   BlockRunner(LaunchState &launch, WorkerState &worker);
   ~BlockRunner();
 
-  void start(uint64_t index);
+  /// The block of this rank in the cluster of this index.
+  void start(uint64_t clusterIndex, uint32_t rank, std::shared_ptr<Cluster> cluster);
+  std::shared_ptr<Cluster> leaveCluster() { return std::move(cluster); }
   enum class Outcome { Done, Waiting, Failed };
   /// Runs until the block is done, or all its warps have spent their turns without an end in sight.
   Outcome run();
@@ -79,6 +99,11 @@ public:
   void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
   bool findRange(const Op *op, uint64_t low, uint64_t high);
   uint64_t special(const Warp *w, unsigned which, unsigned lane) const;
+  uint32_t rankInCluster() const { return rank; }
+  /// The host's address of shared memory of the block of that rank; 0 if it leaves it.
+  uint64_t sharedOf(uint32_t rank, uint64_t offset, uint64_t bytes) const;
+  void arriveAtCluster(Warp *w);
+  bool clusterHasMet(const Warp *w) const;
 
 private:
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
@@ -113,6 +138,8 @@ private:
   uint32_t blockIndex[3] = {};
   uint64_t linearIndex = 0;
   uint32_t liveThreads = 0;
+  std::shared_ptr<Cluster> cluster;
+  uint32_t rank = 0, placeInCluster[3] = {}, clusterIndex[3] = {};
   static constexpr unsigned numBarriers = 32;
   uint32_t arrived[numBarriers] = {}; // threads that only arrive, or wait
 };

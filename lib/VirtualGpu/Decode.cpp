@@ -385,6 +385,7 @@ uint32_t Decoder::predicate(const Operand &o) { return use(o, 0); }
 // --- shapes that many instructions share ---
 
 Type Decoder::type() const { return opcode->type(); }
+std::string Decoder::firstModifier() const { return opcode->mods.empty() ? "" : opcode->mods[0]; }
 
 unsigned Decoder::width() const { return widthOf(type()); }
 
@@ -511,6 +512,10 @@ const std::unordered_map<std::string, Decoder::Method> &Decoder::methods() {
                                                                 {"atom", &D::atomic},
                                                                 {"red", &D::reduceAtomic},
                                                                 {"cp", &D::copyAsync},
+                                                                {"mbarrier", &D::memoryBarrier},
+                                                                {"tensormap", &D::tensorMap},
+                                                                {"mapa", &D::mapAddress},
+                                                                {"getctarank", &D::rankOfAddress},
                                                                 {"ldmatrix", &D::loadMatrix},
                                                                 {"mma", &D::multiplyMatrices},
                                                                 {"wmma", &D::wmma},

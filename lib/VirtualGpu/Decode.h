@@ -82,6 +82,7 @@ struct Program {
   std::deque<CallSite> callSites;
   std::deque<WmmaShape> wmmaShapes;
   std::deque<WmmaProduct> wmmaProducts;
+  std::deque<BulkCopy> bulkCopies;
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 

@@ -143,11 +143,7 @@ void Decoder::barrier() {
   p.ops.back().n = opcode->has("arrive") ? 1 : 0; // the scheduler tells the kinds apart by this
 }
 
-void Decoder::clusterBarrier() {
-  if (opcode->has("arrive"))
-    return (void)emit("nop");
-  emit("bar.sync", noRegister, constant(4, 17), noRegister);
-}
+void Decoder::clusterBarrier() { emit(opcode->has("arrive") ? "cluster.arrive" : "cluster.wait"); }
 
 void Decoder::reducingBarrier() {
   bool ones = opcode->has("popc");

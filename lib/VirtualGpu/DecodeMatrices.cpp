@@ -27,10 +27,12 @@ static bool findMatrixElement(ptx::Type type, MatrixElement &element) {
 // --- asynchronous copies and matrices ---
 
 void Decoder::copyAsync() {
-  if (opcode->has("bulk") || opcode->has("reduce") || opcode->has("mbarrier"))
-    throw Unsupported{"this kind of asynchronous copy"};
   if (opcode->has("commit_group") || opcode->has("wait_group") || opcode->has("wait_all"))
     return (void)emit("nop");
+  if (opcode->has("bulk"))
+    return copyBulk();
+  if (opcode->has("mbarrier"))
+    return opcode->has("noinc") ? arriveAtBarrier(false) : (void)emit("nop"); // else counted up before
   Address to = address(operand(0), Space::Shared), from = address(operand(1), Space::Global);
   if (operand(2).kind != OperandKind::Integer)
     throw Unsupported{"a copy of unknown size"};
@@ -114,9 +116,9 @@ Decoder::Shape Decoder::wmmaShape() const {
 }
 
 void Decoder::wmma() {
-  const std::string &what = opcode->mods.at(0);
+  const std::string what = firstModifier();
   if (what == "load")
-    moveFragment(1, 0, opcode->mods.at(1), false);
+    moveFragment(1, 0, opcode->mods.size() > 1 ? opcode->mods[1] : "", false);
   else if (what == "store")
     moveFragment(0, 1, "d", true);
   else if (what == "mma")

@@ -143,6 +143,8 @@ void Decoder::loadParameters(const std::vector<uint32_t> &list, const std::strin
 }
 
 void Decoder::store() {
+  if (opcode->has("async"))
+    return asyncStore();
   const Operand &to = operand(0);
   unsigned bytes;
   std::vector<uint32_t> list = dataRegisters(operand(1), bytes, true);
@@ -204,51 +206,16 @@ void Decoder::testSpace() {
 // --- atomics ---
 
 uint8_t Decoder::atomicKind() {
-  Type t = type();
-  unsigned bits = ptx::sizeOf(t) * 8;
-  bool wide = bits == 64, isSigned = ptx::isSigned(t);
-  using namespace scalar;
-  if (opcode->has("exch"))
-    return wide ? atomExchange64 : atomExchange32;
-  if (opcode->has("cas"))
-    return bits == 16 ? atomCas16 : wide ? atomCas64 : atomCas32;
-  if (opcode->has("and"))
-    return wide ? atomAnd64 : atomAnd32;
-  if (opcode->has("or"))
-    return wide ? atomOr64 : atomOr32;
-  if (opcode->has("xor"))
-    return wide ? atomXor64 : atomXor32;
-  if (opcode->has("inc"))
-    return atomInc32;
-  if (opcode->has("dec"))
-    return atomDec32;
-  if (opcode->has("min") && !ptx::isFloat(t) && !isHalf(t))
-    return wide ? (isSigned ? atomMinS64 : atomMinU64) : (isSigned ? atomMinS32 : atomMinU32);
-  if (opcode->has("max") && !ptx::isFloat(t) && !isHalf(t))
-    return wide ? (isSigned ? atomMaxS64 : atomMaxU64) : (isSigned ? atomMaxS32 : atomMaxU32);
-  if (!opcode->has("add"))
-    throw Unsupported{"this atomic operation"};
-  switch (t) {
-  case Type::F32:
-    return atomAddF32;
-  case Type::F64:
-    return atomAddF64;
-  case Type::F16:
-    return atomAddF16;
-  case Type::BF16:
-    return atomAddBf16;
-  case Type::F16x2:
-    return atomAddF16x2;
-  case Type::BF16x2:
-    return atomAddBf16x2;
-  default:
-    return wide ? atomAdd64 : atomAdd32;
-  }
+  for (const char *name : {"exch", "cas", "and", "or", "xor", "inc", "dec", "min", "max", "add"})
+    if (opcode->has(name))
+      if (scalar::Atomic kind = scalar::atomicNamed(name, uint8_t(type())); kind != scalar::noAtomic)
+        return kind;
+  throw Unsupported{"this atomic operation"};
 }
 
 void Decoder::atomic() { atomicOp(true); }
 
-void Decoder::reduceAtomic() { atomicOp(false); }
+void Decoder::reduceAtomic() { opcode->has("async") ? asyncStore() : atomicOp(false); }
 
 void Decoder::atomicOp(bool returns) {
   unsigned first = returns ? 1 : 0;

@@ -122,6 +122,7 @@ private:
 
   // --- shapes that many instructions share ---
   Type type() const;
+  std::string firstModifier() const;
   unsigned width() const;
   const char *ftz() const;
   void twoOperands(const std::string &name);
@@ -286,6 +287,23 @@ private:
   /// wmma.mma names the types of d and c alone where a and b are f16, and all four otherwise.
   void multiplyFragments();
 
+  // --- barriers in memory, the copy engine, clusters ---
+  AsyncAddress asyncAddress(const Operand &o, Space space);
+  Space spaceNamed(unsigned which) const;
+  std::vector<Operand> operandsAfter(unsigned first) const;
+  void memoryBarrier();
+  void arriveAtBarrier(bool drop);
+  void testBarrier();
+  void copyBulk();
+  void copyBytes(BulkCopy &copy);
+  void copyTensor(BulkCopy &copy);
+  const char *bulkReduction() const;
+  void emitCopy(const std::string &name, const BulkCopy &copy);
+  void asyncStore();
+  void tensorMap();
+  void mapAddress();
+  void rankOfAddress();
+
   // --- control ---
   void branch();
   void branchIndexed();
@@ -307,7 +325,6 @@ private:
   void activeMask();
   void elect();
   void barrier();
-  /// A cluster is one block here, so its barrier is the block's; the arrival alone waits for nothing.
   void clusterBarrier();
   void reducingBarrier();
 

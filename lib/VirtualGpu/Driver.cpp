@@ -5,6 +5,7 @@
 #include "lib/VirtualGpu/DriverApi.h"
 #include "lib/VirtualGpu/Launch.h"
 #include "lib/VirtualGpu/Settings.h"
+#include "lib/VirtualGpu/TensorMap.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
 
 #include <algorithm>
@@ -860,6 +861,26 @@ CUresult checkShape(const LaunchRequest &request, const KernelImage &image) {
   return CUDA_SUCCESS;
 }
 
+/// The cluster's size: the launch's, or the one that the kernel was compiled for.
+CUresult checkCluster(LaunchRequest &request, const KernelImage &image) {
+  const uint32_t *required = image.entry().function->requiredCluster;
+  uint64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    bool isGiven = request.cluster[0] * request.cluster[1] * request.cluster[2] > 1;
+    if (required[0] && isGiven)
+      JOULE_WANT(request.cluster[i] == required[i], "the kernel was compiled for another cluster");
+    blocks *= required[0] ? required[i] : request.cluster[i];
+    JOULE_WANT(blocks >= 1 && blocks <= 16, "a cluster has 1 to 16 blocks");
+  }
+  for (int i = 0; i < 3 && required[0]; ++i)
+    request.cluster[i] = required[i];
+  for (int i = 0; i < 3; ++i)
+    JOULE_WANT(request.grid[i] % request.cluster[i] == 0, "the grid is no whole number of clusters");
+  if (blocks > 1 && driver().device->major < 9)
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "clusters of several blocks need a device of sm_90");
+  return CUDA_SUCCESS;
+}
+
 void takeSettings(LaunchRequest &request) {
   Driver &d = driver();
   request.threads = d.settings.threads;
@@ -882,6 +903,8 @@ CUresult launchRequest(CUfunction function, LaunchRequest &request, CUstream str
   const KernelImage &image = *function->image;
   request.image = &image;
   if (CUresult error = checkShape(request, image))
+    return error;
+  if (CUresult error = checkCluster(request, image))
     return error;
   JOULE_WANT(gatherParameters(image.entry(), parameters, extra, request.parameters),
              "the kernel's parameters are missing");
@@ -924,9 +947,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     const CUlaunchAttribute &attribute = config->attrs[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
       request.cooperative = attribute.value.cooperative != 0;
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-        attribute.value.clusterDim.x * attribute.value.clusterDim.y * attribute.value.clusterDim.z > 1)
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "clusters of several blocks are not supported");
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto &size = attribute.value.clusterDim;
+      request.cluster[0] = size.x, request.cluster[1] = size.y, request.cluster[2] = size.z;
+    }
   }
   return launchRequest(function, request, config->hStream, parameters, extra);
 }
@@ -954,6 +978,52 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
   int byThreads = d.threadsPerMultiprocessor / ((blockSize + 31) / 32 * 32);
   int byShared = shared ? int(uint64_t(d.sharedPerMultiprocessor) / shared) : d.blocksPerMultiprocessor;
   *blocks = std::min({byThreads, byShared, int(65536 / registers), d.blocksPerMultiprocessor});
+  return CUDA_SUCCESS;
+}
+
+// --- tensor maps ---
+
+CUresult writeMap(CUtensorMap *to, const char *(*encode)(const TensorMapRequest &, TensorMap &),
+                  const TensorMapRequest &request) {
+  JOULE_WANT(to && uintptr_t(to) % 64 == 0, "a tensor map must be aligned to 64 bytes");
+  TensorMap map;
+  const char *problem = encode(request, map);
+  JOULE_WANT(!problem, problem);
+  memcpy(to, &map, sizeof map);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, unsigned int type, unsigned int rank, void *address,
+                                const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *elementStrides, unsigned int interleave, unsigned int swizzle,
+                                unsigned int promotion, unsigned int fill) {
+  TensorMapRequest r = {};
+  r.type = type, r.rank = rank, r.address = uint64_t(address);
+  r.sizes = sizes, r.strides = strides, r.box = box, r.elementStrides = elementStrides;
+  r.interleave = interleave, r.swizzle = swizzle, r.promotion = promotion, r.fill = fill;
+  return writeMap(map, encodeTiled, r);
+}
+
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, unsigned int type, unsigned int rank, void *address,
+                                 const uint64_t *sizes, const uint64_t *strides, const int *lowerCorner,
+                                 const int *upperCorner, unsigned int channels, unsigned int pixels,
+                                 const uint32_t *elementStrides, unsigned int interleave,
+                                 unsigned int swizzle, unsigned int promotion, unsigned int fill) {
+  TensorMapRequest r = {};
+  r.type = type, r.rank = rank, r.address = uint64_t(address);
+  r.sizes = sizes, r.strides = strides, r.elementStrides = elementStrides;
+  r.lowerCorner = lowerCorner, r.upperCorner = upperCorner, r.channels = channels, r.pixels = pixels;
+  r.interleave = interleave, r.swizzle = swizzle, r.promotion = promotion, r.fill = fill;
+  return writeMap(map, encodeIm2col, r);
+}
+
+CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
+  JOULE_WANT(map && uintptr_t(address) % 16 == 0, "the tensor's address must be a multiple of 16");
+  TensorMap own;
+  memcpy(&own, map, sizeof own);
+  JOULE_WANT(own.isValid(), "not a tensor map");
+  own.address = uint64_t(address);
+  memcpy(map, &own, sizeof own);
   return CUDA_SUCCESS;
 }
 
@@ -1104,8 +1174,8 @@ const char *jouleVgpuInstructionSet() { return instructionSet(); }
 
 void *findFunction(const std::string &name) {
   static const std::unordered_map<std::string, void *> table = {
-      JOULE_DRIVER_FUNCTIONS(JOULE_DRIVER_ENTRY) JOULE_ENTRY(jouleVgpuIdentity)
-          JOULE_ENTRY(jouleVgpuSetOptions) JOULE_ENTRY(jouleVgpuReadCounters)
+      JOULE_DRIVER_FUNCTIONS(JOULE_DRIVER_ENTRY) JOULE_TENSOR_MAP_FUNCTIONS(JOULE_DRIVER_ENTRY)
+          JOULE_ENTRY(jouleVgpuIdentity) JOULE_ENTRY(jouleVgpuSetOptions) JOULE_ENTRY(jouleVgpuReadCounters)
               JOULE_ENTRY(jouleVgpuResetCounters) JOULE_ENTRY(jouleVgpuCounterName)
                   JOULE_ENTRY(jouleVgpuLastError) JOULE_ENTRY(jouleVgpuInterrupt)
                       JOULE_ENTRY(jouleVgpuLimitThread) JOULE_ENTRY(jouleVgpuInstructionSet)};

@@ -144,7 +144,24 @@ typedef enum CUdriverProcAddressQueryResult_enum {
   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1
 } CUdriverProcAddressQueryResult;
 
+typedef struct CUtensorMap_st {
+  alignas(64) uint64_t opaque[16];
+} CUtensorMap;
+
 } // extern "C"
+
+/// Entries that the runtime has no use for.
+#define JOULE_TENSOR_MAP_FUNCTIONS(X)                                                                        \
+  X(cuTensorMapEncodeTiled,                                                                                  \
+    (CUtensorMap * map, unsigned int type, unsigned int rank, void *address, const uint64_t *sizes,          \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides, unsigned int interleave,  \
+     unsigned int swizzle, unsigned int promotion, unsigned int fill))                                       \
+  X(cuTensorMapEncodeIm2col,                                                                                 \
+    (CUtensorMap * map, unsigned int type, unsigned int rank, void *address, const uint64_t *sizes,          \
+     const uint64_t *strides, const int *lowerCorner, const int *upperCorner, unsigned int channels,         \
+     unsigned int pixels, const uint32_t *elementStrides, unsigned int interleave, unsigned int swizzle,     \
+     unsigned int promotion, unsigned int fill))                                                             \
+  X(cuTensorMapReplaceAddress, (CUtensorMap * map, void *address))
 
 /// Every function of the table: its exported name, and its parameters. One list feeds the virtual driver, the
 /// forwarding library and the runtime's table.
@@ -175,7 +192,7 @@ typedef enum CUdriverProcAddressQueryResult_enum {
   X(cuModuleUnload, (CUmodule module))                                                                       \
   X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                         \
   X(cuModuleGetGlobal_v2, (CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name))        \
-  X(cuFuncGetParamInfo, (CUfunction function, size_t parameter, size_t *offset, size_t *size))               \
+  X(cuFuncGetParamInfo, (CUfunction function, size_t parameter, size_t * offset, size_t * size))             \
   X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))                   \
   X(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))                    \
   X(cuFuncSetCacheConfig, (CUfunction function, CUfunc_cache config))                                        \

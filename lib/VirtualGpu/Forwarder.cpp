@@ -13,9 +13,13 @@ extern "C" void *joule_vgpu_get_proc_address(const char *name);
   asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n\tjmp *jouleSlot_" #name             \
       "(%rip)\n.size " #name ", .-" #name "\n");
 JOULE_DRIVER_FUNCTIONS(JOULE_FORWARD)
+JOULE_TENSOR_MAP_FUNCTIONS(JOULE_FORWARD)
 
 #define JOULE_FILL(name, parameters) jouleSlot_##name = joule_vgpu_get_proc_address(#name);
-__attribute__((constructor)) static void fillSlots() { JOULE_DRIVER_FUNCTIONS(JOULE_FILL) }
+__attribute__((constructor)) static void fillSlots() {
+  JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
+  JOULE_TENSOR_MAP_FUNCTIONS(JOULE_FILL)
+}
 #else
 #error the forwarder is written for x86-64
 #endif

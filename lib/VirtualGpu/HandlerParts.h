@@ -174,7 +174,8 @@ inline u64 translate(Warp *w, u64 address, unsigned space, unsigned bytes, int l
       return 0;
   }
   if (space == inShared)
-    return address + bytes <= w->sharedSize && address < w->sharedSize ? u64(w->shared) + address : 0;
+    return address + bytes <= w->sharedSize && address < w->sharedSize ? u64(w->shared) + address
+                                                                       : sharedOfCluster(w, address, bytes);
   if (space == inLocal)
     return address + bytes <= w->localStride && address < w->localStride
                ? u64(w->local) + address + lane * w->localStride

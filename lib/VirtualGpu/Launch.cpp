@@ -10,6 +10,8 @@ namespace {
 
 /// Blocks that may be under way on one worker at once: grid-wide barriers need all of them.
 constexpr size_t mostResident = 4096, usuallyResident = 64;
+/// How often each block of a cluster is tried in vain before a further cluster starts beside it.
+constexpr size_t turnsOfCluster = 16;
 
 class Worker {
 public:
@@ -22,18 +24,19 @@ public:
   void run() {
     size_t limit = launch.request.cooperative ? mostResident : usuallyResident;
     bool more = true;
-    size_t turn = 0;
+    size_t turn = 0, waited = 0;
     while (!launch.stop && (more || !active.empty())) {
-      if (active.empty() && !(more = startBlock()))
+      if (active.empty() && !(more = startCluster()))
         break;
       turn %= active.size();
       BlockRunner::Outcome outcome = active[turn]->run();
       if (outcome == BlockRunner::Outcome::Failed)
         return;
+      waited = outcome == BlockRunner::Outcome::Done ? 0 : waited + 1;
       if (outcome == BlockRunner::Outcome::Done)
         finish(turn);
-      else if (more && active.size() < limit)
-        turn = (more = startBlock()) ? active.size() - 1 : turn + 1;
+      else if (more && active.size() < limit && othersAreStuck(waited))
+        turn = (more = startCluster()) ? active.size() - launch.blocksPerCluster : turn + 1;
       else
         ++turn;
     }
@@ -49,26 +52,43 @@ public:
   }
 
 private:
-  bool startBlock() {
-    uint64_t index = launch.nextBlock.fetch_add(1);
-    if (index >= launch.numBlocks)
+  /// Blocks of a cluster wait for each other first of all.
+  bool othersAreStuck(size_t waited) const {
+    return launch.blocksPerCluster == 1 || waited > turnsOfCluster * active.size();
+  }
+
+  bool startCluster() {
+    uint64_t index = launch.nextCluster.fetch_add(1);
+    if (index >= launch.numBlocks / launch.blocksPerCluster)
       return false;
     if (launch.expired()) {
       launch.fail(FaultKind::Timeout, "kernel '" + launch.request.image->entry().function->name +
                                           "' was stopped at its time limit");
       return false;
     }
-    if (idle.empty())
-      idle.push_back(std::make_unique<BlockRunner>(launch, state));
-    active.push_back(std::move(idle.back()));
-    idle.pop_back();
-    active.back()->start(index);
+    auto cluster = std::make_shared<Cluster>();
+    cluster->liveThreads = launch.threadsPerBlock * launch.blocksPerCluster;
+    for (uint32_t rank = 0; rank < launch.blocksPerCluster; ++rank) {
+      if (idle.empty())
+        idle.push_back(std::make_unique<BlockRunner>(launch, state));
+      active.push_back(std::move(idle.back()));
+      idle.pop_back();
+      cluster->blocks.push_back(active.back().get());
+      active.back()->start(index, rank, cluster);
+    }
     return true;
   }
 
+  /// The shared memory of a block stays until its whole cluster is done.
   void finish(size_t turn) {
-    idle.push_back(std::move(active[turn]));
+    std::shared_ptr<Cluster> cluster = active[turn]->leaveCluster();
+    cluster->done.push_back(std::move(active[turn]));
     active.erase(active.begin() + ptrdiff_t(turn));
+    if (cluster->done.size() < cluster->blocks.size())
+      return;
+    for (auto &block : cluster->done)
+      idle.push_back(std::move(block));
+    cluster->done.clear();
   }
 
   void collectProgram(const Program &program, Counters &own) const {
@@ -129,6 +149,7 @@ LaunchResult launch(const LaunchRequest &request) {
   state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
   state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
+  state.blocksPerCluster = request.cluster[0] * request.cluster[1] * request.cluster[2];
   Workspace workspace(state);
   runWorkers(state, unsigned(std::min<uint64_t>(std::max(1u, request.threads), state.numBlocks)));
   state.result.counters.launches = 1;

@@ -12,6 +12,7 @@ namespace joule::vgpu {
 struct LaunchRequest {
   const KernelImage *image = nullptr;
   uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  uint32_t cluster[3] = {1, 1, 1}; // blocks; divides the grid
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> parameters;
   unsigned threads = 1; // workers; with one, blocks run in order

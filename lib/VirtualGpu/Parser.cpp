@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace joule::vgpu::ptx {
 namespace {
@@ -77,6 +78,8 @@ const std::unordered_map<std::string_view, SpecialRegister> &specialNames() {
                                                   {"%cluster_nctaid.z", S::ClusterNCtaIdZ},
                                                   {"%cluster_ctarank", S::ClusterCtaRank},
                                                   {"%cluster_nctarank", S::ClusterNCtaRank},
+                                                  {"%is_explicit_cluster", S::IsExplicitCluster},
+                                                  {"%aggr_smem_size", S::TotalSharedSize},
                                                   {"%envreg1", S::EnvReg1},
                                                   {"%envreg2", S::EnvReg2},
                                                   {"WARP_SZ", S::WarpSize}};
@@ -625,10 +628,9 @@ private:
       } else if (word == "minnctapersm" || word == "maxnreg" || word == "maxnctapersm" ||
                  word == "maxclusterrank")
         integer();
-      else if (word == "reqnctapercluster") {
-        uint32_t size[3];
-        parseThree(size);
-      } else if (word == "pragma")
+      else if (word == "reqnctapercluster")
+        parseThree(function->requiredCluster);
+      else if (word == "pragma")
         skipTo(';');
       else if (word == "attribute")
         skipTo(')');
@@ -651,6 +653,10 @@ private:
     function->defined = true;
     std::vector<Scope> scopes;
     activeRanges.clear();
+    scopeParents.assign(1, 0);
+    scope = 0;
+    scopeOfName.clear();
+    scopedLabels.clear();
     for (;;) {
       skipBlanks();
       if (at >= end)
@@ -659,10 +665,13 @@ private:
       if (c == '{') {
         ++at;
         scopes.push_back({activeRanges.size(), visible.size()});
+        scopeParents.push_back(scope);
+        scope = uint32_t(scopeParents.size()) - 1;
       } else if (c == '}') {
         ++at;
         if (scopes.empty())
-          return;
+          return resolveLabels();
+        scope = scopeParents[scope];
         activeRanges.resize(scopes.back().ranges);
         visible.resize(scopes.back().variables);
         scopes.pop_back();
@@ -782,10 +791,40 @@ private:
     std::string_view rest(at, size_t(end - at));
     auto startsWith = [&](std::string_view word) { return rest.substr(0, word.size()) == word; };
     if (startsWith(".branchtargets"))
-      return directive(), parseTargets(function->targets[name]);
+      return directive(), parseTargets(function->targets[scopedName(name)]);
     if (startsWith(".callprototype") || startsWith(".calltargets"))
       return skipTo(';'); // the call itself says enough
-    function->labels.emplace(name, uint32_t(function->instructions.size()));
+    function->labels.emplace(scopedName(name), uint32_t(function->instructions.size()));
+  }
+
+  /// A name that is declared in braces is known in them alone.
+  std::string_view scopedName(std::string_view name) {
+    if (scope == 0)
+      return name;
+    auto [it, isNew] = scopedLabels.emplace(std::make_pair(scope, name), std::string_view());
+    if (isNew) {
+      function->ownNames.push_back(std::string(name) + "'" + std::to_string(scope));
+      it->second = function->ownNames.back();
+    }
+    return it->second;
+  }
+
+  std::string_view findLabel(std::string_view name, uint32_t from) const {
+    for (; from; from = scopeParents[from])
+      if (auto it = scopedLabels.find({from, name}); it != scopedLabels.end())
+        return it->second;
+    return name;
+  }
+
+  void resolveLabels() {
+    if (scopedLabels.empty())
+      return;
+    for (size_t i = 0; i < function->names.size(); ++i)
+      function->names[i] = findLabel(function->names[i], scopeOfName[i]);
+    for (auto &[key, renamed] : scopedLabels)
+      if (auto list = function->targets.find(renamed); list != function->targets.end())
+        for (std::string_view &target : list->second)
+          target = findLabel(target, key.first);
   }
 
   void parseTargets(std::vector<std::string_view> &list) {
@@ -895,12 +934,33 @@ private:
       else
         break;
     }
-    if (accept(',')) { // a texture's coordinates: kept as an unknown form
-      parseOperand();
-      operand.kind = OperandKind::None;
-    }
+    if (peek(','))
+      operand = parseCoordinates(operand);
     expect(']');
     return operand;
+  }
+
+  /// `[map, {x, y}]`: a vector in brackets, of the object and its coordinates.
+  Operand parseCoordinates(const Operand &object) {
+    constexpr unsigned most = 16;
+    Operand parts[most] = {object};
+    unsigned count = 1;
+    while (accept(',')) {
+      Operand next = parseOperand();
+      bool isVector = next.kind == OperandKind::Vector;
+      if (count + (isVector ? uint64_t(next.value) : 1) > most)
+        fail("too many coordinates");
+      for (unsigned i = 0; isVector && i < next.value; ++i)
+        parts[count++] = function->operands[next.index + i];
+      if (!isVector)
+        parts[count++] = next;
+    }
+    Operand all;
+    all.kind = OperandKind::Vector;
+    all.address = true;
+    all.index = append(parts, count);
+    all.value = count;
+    return all;
   }
 
   Operand parsePlain() {
@@ -953,6 +1013,7 @@ private:
     operand.kind = OperandKind::Name;
     operand.index = uint32_t(function->names.size());
     function->names.push_back(name);
+    scopeOfName.push_back(scope);
   }
 
   void resolveSpecial(std::string_view name, const char *start, Operand &operand) {
@@ -988,6 +1049,10 @@ private:
   Function *function = nullptr;
   std::vector<uint32_t> visible;      // variables of the function that are in scope
   std::vector<uint32_t> activeRanges; // registers in scope
+  uint32_t scope = 0;                 // the braces around, numbered as they open
+  std::vector<uint32_t> scopeParents; // of each
+  std::vector<uint32_t> scopeOfName;  // of the function's names
+  std::map<std::pair<uint32_t, std::string_view>, std::string_view> scopedLabels;
   std::unordered_map<std::string_view, const Opcode *> opcodeCache;
   std::unordered_map<std::string, size_t> functionIndex;
 };

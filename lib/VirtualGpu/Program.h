@@ -63,6 +63,10 @@ constexpr uint64_t localWindow = 2ull << 56;
 constexpr uint64_t paramWindow = 3ull << 56;
 constexpr uint64_t codeWindow = 4ull << 56;
 
+/// Shared memory of another block of the cluster: above the offset stands the block's rank plus one.
+constexpr unsigned clusterRankShift = 24;
+constexpr uint64_t sharedOffsetMask = (1ull << clusterRankShift) - 1;
+
 struct Range {
   uint64_t low, high; // addresses in [low, high) are allocated together
 };
@@ -150,6 +154,7 @@ JOULE_VGPU_TABLES(baseline)
 JOULE_VGPU_TABLES(avx2)
 JOULE_VGPU_TABLES(avx512)
 HandlerTable handlersOfWarps();
+HandlerTable handlersOfAsync();
 
 /// What a wmma.load or wmma.store moves.
 struct WmmaShape {
@@ -165,12 +170,36 @@ struct WmmaProduct {
   const uint32_t *d, *a, *b, *c;
 };
 
+/// An address among the several of one instruction.
+struct AsyncAddress {
+  uint32_t place = noRegister; // none
+  int64_t displacement = 0;
+  bool narrow = false; // in a register of 32 bits
+  uint8_t space = 0;   // MemorySpace
+};
+
+/// What an instruction of the copy engine moves: bytes, or a box of a tensor.
+struct BulkCopy {
+  AsyncAddress to, from, barrier;
+  bool toGlobal = false;
+  uint32_t bytes = noRegister;    // plain: how many
+  uint32_t blocks = noRegister;   // multicast: which blocks of the cluster, 16 bits
+  uint32_t byteMask = noRegister; // which of every 16 bytes, 16 bits
+  const char *reduction = nullptr;
+  uint8_t type = 0; // of a plain reduction: ptx::Type
+  AsyncAddress map; // tensor
+  uint32_t rank = 0, numOffsets = 0;
+  uint32_t coordinates[5] = {}, offsets[3] = {};
+};
+
 // --- called by handlers, compiled for every machine ---
 
 /// Records the fault in the block's runner and returns Status::Fault.
 Status raiseFault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
 /// The allocation that holds [low, high), put into the operation's cache slot; false if there is none.
 bool findRange(Warp *w, const Op *op, uint64_t low, uint64_t high);
+/// The host's address of shared memory that lies outside the block's own; 0 if there is none.
+uint64_t sharedOfCluster(const Warp *w, uint64_t address, uint64_t bytes);
 /// Adds one access to the counters. `addresses` are the host's; `bytes` per lane.
 void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes);
 

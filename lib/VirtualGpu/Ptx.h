@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -76,7 +77,7 @@ enum class OperandKind : uint8_t {
   Special,  // index: SpecialRegister
   Variable, // index: a variable of this function
   Name,     // index: into Function::names; a label, a function, a module variable, a list of targets
-  Vector,   // index, value: first and count in Function::operands
+  Vector,   // index, value: first and count in Function::operands; in brackets, an object and coordinates
   Pair,     // `p|q`; index, value as for Vector
 };
 
@@ -134,6 +135,7 @@ enum class SpecialRegister : uint8_t {
   ClusterNCtaIdZ,
   ClusterCtaRank,
   ClusterNCtaRank,
+  IsExplicitCluster,
   WarpSize,
   EnvReg1, // with EnvReg2 the address of a cooperative grid's workspace, upper half first
   EnvReg2,
@@ -185,10 +187,11 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<Operand> operands;
   std::vector<std::string_view> names;
+  std::deque<std::string> ownNames; // of labels inside of braces: the text may use one name in many
   std::unordered_map<std::string_view, uint32_t> labels;                       // to an instruction
   std::unordered_map<std::string_view, std::vector<std::string_view>> targets; // .branchtargets
   uint32_t maxThreads = 0;
-  uint32_t requiredBlock[3] = {0, 0, 0};
+  uint32_t requiredBlock[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
   uint32_t line = 0;
 
   std::string registerName(uint32_t index) const;

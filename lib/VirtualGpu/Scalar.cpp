@@ -528,12 +528,75 @@ uint16_t addHalf(Type type, uint16_t a, uint16_t b) {
   Format f = formatOf(type);
   return uint16_t(encode(decode(a, f) + decode(b, f), f, Rounding::Nearest, false));
 }
-uint32_t addHalves(Type type, uint32_t a, uint32_t b) {
-  return addHalf(type, uint16_t(a), uint16_t(b)) |
-         uint32_t(addHalf(type, uint16_t(a >> 16), uint16_t(b >> 16))) << 16;
+/// The one that is no NaN; -0 is below +0.
+uint16_t leastHalf(Type type, uint16_t a, uint16_t b) {
+  double x = decode(a, formatOf(type)), y = decode(b, formatOf(type));
+  bool first = std::isnan(y) || x < y || (x == y && std::signbit(x));
+  return std::isnan(x) || !first ? b : a;
+}
+uint16_t mostHalf(Type type, uint16_t a, uint16_t b) {
+  double x = decode(a, formatOf(type)), y = decode(b, formatOf(type));
+  bool first = std::isnan(y) || x > y || (x == y && !std::signbit(x));
+  return std::isnan(x) || !first ? b : a;
+}
+
+using HalfUpdate = uint16_t (*)(Type, uint16_t, uint16_t);
+uint64_t updateHalf(Type type, HalfUpdate f, void *p, uint64_t b) {
+  return update<uint16_t>(p, [=](uint16_t old) { return f(type, old, uint16_t(b)); });
+}
+uint64_t updateHalves(Type type, HalfUpdate f, void *p, uint64_t b) {
+  return update<uint32_t>(p, [=](uint32_t old) {
+    return f(type, uint16_t(old), uint16_t(b)) | uint32_t(f(type, uint16_t(old >> 16), uint16_t(b >> 16)))
+                                                     << 16;
+  });
+}
+
+struct NamedAtomic {
+  const char *name;
+  Type type;
+  Atomic atomic;
+};
+const NamedAtomic namedAtomics[] = {
+    {"exch", Type::B32, atomExchange32},  {"exch", Type::B64, atomExchange64},
+    {"cas", Type::B16, atomCas16},        {"cas", Type::B32, atomCas32},
+    {"cas", Type::B64, atomCas64},        {"add", Type::U32, atomAdd32},
+    {"add", Type::S32, atomAdd32},        {"add", Type::U64, atomAdd64},
+    {"add", Type::S64, atomAdd64},        {"add", Type::F32, atomAddF32},
+    {"add", Type::F64, atomAddF64},       {"add", Type::F16, atomAddF16},
+    {"add", Type::BF16, atomAddBf16},     {"add", Type::F16x2, atomAddF16x2},
+    {"add", Type::BF16x2, atomAddBf16x2}, {"and", Type::B32, atomAnd32},
+    {"and", Type::B64, atomAnd64},        {"or", Type::B32, atomOr32},
+    {"or", Type::B64, atomOr64},          {"xor", Type::B32, atomXor32},
+    {"xor", Type::B64, atomXor64},        {"min", Type::U32, atomMinU32},
+    {"min", Type::S32, atomMinS32},       {"min", Type::U64, atomMinU64},
+    {"min", Type::S64, atomMinS64},       {"max", Type::U32, atomMaxU32},
+    {"max", Type::S32, atomMaxS32},       {"max", Type::U64, atomMaxU64},
+    {"max", Type::S64, atomMaxS64},       {"inc", Type::U32, atomInc32},
+    {"dec", Type::U32, atomDec32},        {"min", Type::F16, atomMinF16},
+    {"min", Type::BF16, atomMinBf16},     {"min", Type::F16x2, atomMinF16x2},
+    {"min", Type::BF16x2, atomMinBf16x2}, {"max", Type::F16, atomMaxF16},
+    {"max", Type::BF16, atomMaxBf16},     {"max", Type::F16x2, atomMaxF16x2},
+    {"max", Type::BF16x2, atomMaxBf16x2},
+};
+
+bool isBitwise(const char *name) {
+  for (const char *other : {"exch", "cas", "and", "or", "xor"})
+    if (!strcmp(name, other))
+      return true;
+  return false;
 }
 
 } // namespace
+
+Atomic atomicNamed(const char *operation, uint8_t typeNumber) {
+  Type type = Type(typeNumber);
+  if (isBitwise(operation)) // any type of the size
+    type = ptx::sizeOf(type) == 8 ? Type::B64 : ptx::sizeOf(type) == 4 ? Type::B32 : Type::B16;
+  for (const NamedAtomic &known : namedAtomics)
+    if (known.type == type && !strcmp(known.name, operation))
+      return known.atomic;
+  return noAtomic;
+}
 
 uint64_t atomic(uint8_t operation, void *p, uint64_t b, uint64_t c) {
   using u32 = uint32_t;
@@ -558,13 +621,31 @@ uint64_t atomic(uint8_t operation, void *p, uint64_t b, uint64_t c) {
   case atomAddF64:
     return update<u64>(p, [=](u64 old) { return bitsOf<u64>(bitsOf<double>(old) + bitsOf<double>(b)); });
   case atomAddF16:
-    return update<uint16_t>(p, [=](uint16_t old) { return addHalf(Type::F16, old, uint16_t(b)); });
+    return updateHalf(Type::F16, addHalf, p, b);
   case atomAddBf16:
-    return update<uint16_t>(p, [=](uint16_t old) { return addHalf(Type::BF16, old, uint16_t(b)); });
+    return updateHalf(Type::BF16, addHalf, p, b);
   case atomAddF16x2:
-    return update<u32>(p, [=](u32 old) { return addHalves(Type::F16, old, u32(b)); });
+    return updateHalves(Type::F16, addHalf, p, b);
   case atomAddBf16x2:
-    return update<u32>(p, [=](u32 old) { return addHalves(Type::BF16, old, u32(b)); });
+    return updateHalves(Type::BF16, addHalf, p, b);
+  case atomMinF16:
+    return updateHalf(Type::F16, leastHalf, p, b);
+  case atomMinBf16:
+    return updateHalf(Type::BF16, leastHalf, p, b);
+  case atomMinF16x2:
+    return updateHalves(Type::F16, leastHalf, p, b);
+  case atomMinBf16x2:
+    return updateHalves(Type::BF16, leastHalf, p, b);
+  case atomMaxF16:
+    return updateHalf(Type::F16, mostHalf, p, b);
+  case atomMaxBf16:
+    return updateHalf(Type::BF16, mostHalf, p, b);
+  case atomMaxF16x2:
+    return updateHalves(Type::F16, mostHalf, p, b);
+  case atomMaxBf16x2:
+    return updateHalves(Type::BF16, mostHalf, p, b);
+  case noAtomic:
+    return 0;
   case atomAnd32:
     return __atomic_fetch_and(static_cast<u32 *>(p), u32(b), __ATOMIC_SEQ_CST);
   case atomAnd64:

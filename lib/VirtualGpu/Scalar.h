@@ -99,8 +99,19 @@ enum Atomic : uint8_t {
   atomMaxU64,
   atomMaxS64,
   atomInc32,
-  atomDec32
+  atomDec32,
+  atomMinF16,
+  atomMinBf16,
+  atomMinF16x2,
+  atomMinBf16x2,
+  atomMaxF16,
+  atomMaxBf16,
+  atomMaxF16x2,
+  atomMaxBf16x2,
+  noAtomic
 };
+/// "add" on a ptx::Type; noAtomic where there is none.
+Atomic atomicNamed(const char *operation, uint8_t type);
 /// Applies to the memory at `p` in one step and returns what was there.
 uint64_t atomic(uint8_t operation, void *p, uint64_t b, uint64_t c);
 

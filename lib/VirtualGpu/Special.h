@@ -1,4 +1,4 @@
-// The values of special registers.
+// The values of special registers, and what a block knows of its cluster.
 #pragma once
 
 #include "lib/VirtualGpu/Program.h"
@@ -7,5 +7,10 @@ namespace joule::vgpu {
 
 /// `which` is a ptx::SpecialRegister.
 uint64_t specialValue(const Warp *w, unsigned which, unsigned lane);
+
+uint32_t rankInCluster(const Warp *w);
+/// barrier.cluster for the running lanes: they arrive; have all others since?
+void arriveAtCluster(Warp *w);
+bool clusterHasMet(const Warp *w);
 
 } // namespace joule::vgpu

@@ -29,7 +29,7 @@ public:
   }
 
   struct Shape {
-    uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+    uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1}, cluster[3] = {1, 1, 1};
     uint32_t shared = 0;
     bool cooperative = false;
     unsigned threads = 2;
@@ -46,6 +46,7 @@ public:
       throw std::runtime_error("no kernel " + kernel);
     memcpy(request.grid, shape.grid, sizeof request.grid);
     memcpy(request.block, shape.block, sizeof request.block);
+    memcpy(request.cluster, shape.cluster, sizeof request.cluster);
     request.dynamicShared = shape.shared;
     request.cooperative = shape.cooperative;
     request.threads = shape.threads;
