@@ -84,6 +84,8 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
     w.sharedSize = sharedBytes;
     w.params = request.parameters.data();
     w.paramSize = request.parameters.size();
+    w.blockIndex = blockIndex;
+    w.grid = request.grid;
     w.ranges = worker.ranges.data();
     w.blockCounts = request.count ? worker.blockCounts.data() : nullptr;
     w.memory = request.count ? &worker.memory : nullptr;
@@ -117,6 +119,7 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   }
   linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
   liveThreads = launch.threadsPerBlock;
+  compiled = launch.engine.code();
   memset(arrived, 0, sizeof arrived);
   if (sharedBytes)
     memset(shared, 0, sharedBytes);
@@ -204,7 +207,7 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
   group.lastRun = ++warp.turns;
   uint8_t *registers = group.frame->registers;
   if (group.mask == w.live)
-    return group.pc->fn(group.pc, registers, &w);
+    return runWhole(warp, group);
   if (w.budget > budgetOfGroup)
     w.budget = budgetOfGroup;
   const Op *joinAt = reinterpret_cast<const Op *>(~uintptr_t(0));
@@ -215,6 +218,23 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
   w.freeLabels = warp.rotate ? 64 : 0;
   warp.rotate = false;
   return group.pc->masked(group.pc, registers, &w);
+}
+
+/// No living lane is elsewhere: compiled code runs where all 32 are there, and gives back what it leaves.
+Status BlockRunner::runWhole(WarpState &warp, Group &group) {
+  bool root = group.frame == warp.root.get();
+  int32_t entry = compiled && root && group.mask == allLanes
+                      ? compiled->entryOf[size_t(group.pc - image.entry().ops.data())]
+                      : -1;
+  if (entry >= 0) {
+    ++worker.compiledRuns;
+    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry)));
+    if (status != Status::Interpret)
+      return status;
+    group.pc = warp.w.pc;
+  }
+  ++worker.interpretedRuns;
+  return group.pc->fn(group.pc, group.frame->registers, &warp.w);
 }
 
 void BlockRunner::mergeGroups(WarpState &warp) {

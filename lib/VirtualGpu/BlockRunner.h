@@ -15,9 +15,11 @@ struct LaunchState {
   uint64_t numBlocks = 0;
   uint32_t blocksPerCluster = 1;
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
+  ChosenEngine engine;
   uint64_t workspace = 0; // of a cooperative grid: where its blocks meet
 
-  explicit LaunchState(const LaunchRequest &request) : request(request) {}
+  explicit LaunchState(const LaunchRequest &request)
+      : request(request), engine(*request.image, request.block, request.count, request.engine) {}
   /// The first fault wins.
   void fail(FaultKind kind, const std::string &message);
   bool expired() const;
@@ -28,6 +30,7 @@ struct WorkerState {
   std::vector<Range> ranges;
   std::vector<BlockCount> blockCounts;
   MemoryCount memory = {};
+  uint64_t compiledRuns = 0, interpretedRuns = 0;
 };
 
 /// The registers of one function's activation. Lanes that call together share it.
@@ -109,6 +112,7 @@ private:
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
   WarpOutcome runWarp(WarpState &warp);
   Status runGroup(WarpState &warp, Group &group);
+  Status runWhole(WarpState &warp, Group &group);
   void mergeGroups(WarpState &warp);
   int pickGroup(WarpState &warp);
   bool handle(Status status, WarpState &warp, int group);
@@ -130,6 +134,7 @@ private:
   LaunchState &launch;
   WorkerState &worker;
   const KernelImage &image;
+  const CompiledProgram *compiled = nullptr;
   std::vector<std::unique_ptr<WarpState>> warps;
   std::map<const Program *, std::vector<std::unique_ptr<Frame>>> freeFrames;
   std::vector<std::unique_ptr<Frame>> usedFrames;

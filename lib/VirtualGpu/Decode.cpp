@@ -8,6 +8,9 @@ void Decoder::run() {
   p.function = &f;
   temporaryBase = placeRegisters(f, registers);
   p.registers32 = temporaryBase / 128;
+  for (size_t r = 0; r < registers.size(); ++r)
+    if (registers[r] != noRegister)
+      p.places.push_back({registers[r], uint8_t(widthOf(f.registers[r]))});
   placeVariables();
   findLabels();
   for (at = 0; at < f.instructions.size(); ++at)
@@ -77,8 +80,10 @@ uint32_t Decoder::temporary(unsigned width) {
   uint32_t bytes = width ? width * warpSize : 64;
   auto &pool = temporaries[width];
   size_t used = temporariesUsed[width]++;
-  if (used == pool.size())
+  if (used == pool.size()) {
     pool.push_back(reserve(bytes));
+    p.places.push_back({pool.back(), uint8_t(width)});
+  }
   return pool[used];
 }
 
@@ -91,6 +96,7 @@ uint32_t Decoder::constant(unsigned width, uint64_t bits) {
   if (isNew) {
     it->second = reserve(width ? width * warpSize : 64);
     p.constants.push_back({it->second, uint8_t(width), bits});
+    p.places.push_back({it->second, uint8_t(width)});
   }
   return it->second;
 }

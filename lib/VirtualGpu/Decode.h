@@ -46,6 +46,12 @@ struct Constant {
   uint64_t bits;
 };
 
+/// A register, temporary or constant in the frame.
+struct FramePlace {
+  uint32_t offset;
+  uint8_t width; // bytes per lane; 0 for a predicate
+};
+
 /// A piece of the frame through which a call passes one parameter: `bytes` per lane, lane after lane.
 struct FrameParameter {
   uint32_t offset, bytes;
@@ -68,6 +74,7 @@ struct Program {
   std::vector<Op> ops;
   uint32_t frameBytes = 0;
   std::vector<Constant> constants;
+  std::vector<FramePlace> places; // all that operations name by offset; constants too
   std::vector<FrameParameter> parameters, results; // of a device function
   std::vector<uint32_t> kernelParameters;          // byte offsets in the launch's block
   std::vector<uint32_t> kernelParameterSizes;

@@ -39,8 +39,10 @@ void Decoder::mixedAdd(const char *base) {
 }
 
 uint32_t Decoder::carryRegister() {
-  if (carryPlace == noRegister)
+  if (carryPlace == noRegister) {
     carryPlace = reserve(64);
+    p.places.push_back({carryPlace, 0});
+  }
   return carryPlace;
 }
 

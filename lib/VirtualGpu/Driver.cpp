@@ -125,6 +125,7 @@ CUresult cuInit(unsigned int flags) {
     std::lock_guard lock(d.mutex);
     if (d.initialised)
       return CUDA_SUCCESS;
+    useJit();
     d.device = findDevice(d.settings.device);
     if (!d.device)
       return fail(CUDA_ERROR_NO_DEVICE, "there is no virtual device '" + d.settings.device + "'");

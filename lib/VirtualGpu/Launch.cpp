@@ -42,6 +42,11 @@ public:
     }
   }
 
+  void addUse(uint64_t &compiledRuns, uint64_t &interpretedRuns) const {
+    compiledRuns += state.compiledRuns;
+    interpretedRuns += state.interpretedRuns;
+  }
+
   void collect(Counters &total) const {
     if (!launch.request.count)
       return;
@@ -66,6 +71,7 @@ private:
                                           "' was stopped at its time limit");
       return false;
     }
+    launch.engine.consider();
     auto cluster = std::make_shared<Cluster>();
     cluster->liveThreads = launch.threadsPerBlock * launch.blocksPerCluster;
     for (uint32_t rank = 0; rank < launch.blocksPerCluster; ++rank) {
@@ -116,9 +122,13 @@ void runWorkers(LaunchState &state, unsigned count) {
       state.fail(FaultKind::OutOfResources, error.what());
     }
   });
+  uint64_t compiledRuns = 0, interpretedRuns = 0;
   for (auto &worker : workers)
-    if (worker)
+    if (worker) {
       worker->collect(state.result.counters);
+      worker->addUse(compiledRuns, interpretedRuns);
+    }
+  addEngineUse(state.engine.code() != nullptr, compiledRuns, interpretedRuns);
 }
 
 /// The words of global memory through which the blocks of a cooperative grid synchronise.

@@ -1,6 +1,7 @@
 // Runs one grid.
 #pragma once
 
+#include "lib/VirtualGpu/Compiled.h"
 #include "lib/VirtualGpu/Counters.h"
 #include "lib/VirtualGpu/Module.h"
 
@@ -18,6 +19,7 @@ struct LaunchRequest {
   unsigned threads = 1; // workers; with one, blocks run in order
   bool count = false;
   bool cooperative = false; // all blocks may wait for each other
+  EngineChoice engine = defaultEngine();
   unsigned multiprocessors = 1;
   MemoryMap *memory = nullptr;
   const std::atomic<bool> *interrupt = nullptr;       // everybody's

@@ -10,6 +10,7 @@
 namespace joule::vgpu {
 
 class LoadedModule;
+struct CompiledKernels;
 
 /// One kernel with the device functions it may call, decoded together: where a shared variable lies differs
 /// from kernel to kernel.
@@ -33,6 +34,7 @@ public:
   }
 
   uint32_t maxDynamicShared = 0; // set by cuFuncSetAttribute
+  mutable std::shared_ptr<CompiledKernels> compiled;
 
   bool addressOf(std::string_view name, ptx::Space space, uint64_t &address) override;
   bool spaceOf(std::string_view name, ptx::Space &space) override;

@@ -26,6 +26,7 @@ enum class Status : uint32_t {
   Call,
   Return,
   Fault,
+  Interpret, // compiled code leaves the rest to the interpreter, from `Warp::pc`
 };
 
 /// Runs the operation and those after it, until something needs the scheduler. `r` is the frame: registers
@@ -119,6 +120,7 @@ struct Warp {
   void *runner;      // the BlockRunner this warp belongs to
   uint32_t initial;  // lanes that the block started with
   uint32_t index;    // in the block
+  const uint32_t *blockIndex, *grid; // three numbers each
   uint32_t arrivals; // cp.async and similar: unused while copies are immediate
   alignas(64) uint32_t tid[3][warpSize];
 };

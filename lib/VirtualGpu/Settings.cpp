@@ -21,6 +21,10 @@ Settings settingsFromEnvironment() {
     settings.exact = settings.exact || atoi(exact) != 0;
   if (const char *limit = getenv("JOULE_VGPU_TIME_LIMIT"))
     settings.timeLimitSeconds = atof(limit);
+  if (const char *jit = getenv("JOULE_VGPU_JIT"))
+    settings.jit = jit;
+  if (const char *dump = getenv("JOULE_VGPU_JIT_DUMP"))
+    settings.jitDump = atoi(dump);
   if (const char *isa = getenv("JOULE_VGPU_ISA"))
     settings.instructionSet = isa;
   return settings;

@@ -221,6 +221,7 @@ int parseFiles(const std::vector<std::string> &files, bool time) {
 } // namespace
 
 int main(int argc, char **argv) {
+  joule::vgpu::useJit();
   CLI::App app{"Run PTX on the virtual GPU"};
   app.require_subcommand(1);
   app.footer("Example:\n  joule-ptx run saxpy.ptx --kernel saxpy --grid 4 --block 256 --arg i32:1000 --arg "

@@ -1,0 +1,84 @@
+// A program as the compiler sees it: every operation with its name and the places it reads and writes, basic
+// blocks, and which places are alive where.
+#pragma once
+
+#include "lib/VirtualGpu/Decode.h"
+
+#include <string>
+#include <vector>
+
+namespace joule::vgpu::jit {
+
+enum class Kind : uint8_t {
+  Label,
+  Branch,
+  BranchIf,
+  Exit,
+  Return,
+  Call,
+  Sleep,
+  Trap,
+  Nop,
+  Barrier,
+  Pure,          // computes d (and e) from a, b, c in compiled code
+  Load,          // in compiled code where the space is global or shared
+  Store,
+  LoadParameter,
+  Special,
+  LocalAddress,
+  Handler,       // calls the interpreter's handler
+  Unknown
+};
+
+/// A place of the frame: 32 values of `width` bytes, or 32 bits where the width is 0.
+struct Slot {
+  uint32_t offset;
+  uint8_t width;
+  bool isConstant = false;
+  uint64_t constant = 0;
+  bool inFrame = false; // handlers look at it: the frame always holds its value
+};
+
+struct Operation {
+  const Op *op = nullptr;
+  const std::string *name = nullptr;
+  Kind kind = Kind::Unknown;
+  int32_t guard = -1; // slot
+  bool guardNegated = false;
+  uint32_t at = 0; // index of the first op, a guard's where there is one
+  int32_t a = -1, b = -1, c = -1, d = -1, e = -1; // slots
+  std::vector<uint32_t> list;                     // slots of a vector's registers
+  std::vector<uint32_t> uses, defs;               // without the guard
+};
+
+using SlotSet = std::vector<bool>;
+
+struct Block {
+  uint32_t first = 0, last = 0; // operations
+  std::vector<uint32_t> next, previous;
+  SlotSet liveIn, liveOut;
+};
+
+struct Graph {
+  const Program *program = nullptr;
+  std::vector<Slot> slots;
+  std::vector<Operation> operations;
+  std::vector<Block> blocks;
+  std::vector<int32_t> blockOfOp; // the block that begins at an op, or -1
+  std::string problem;            // what cannot be compiled; empty if all can
+
+  explicit Graph(const Program &program);
+
+private:
+  void placeSlots();
+  int32_t slotAt(uint32_t offset) const;
+  void describe();
+  void describeOne(Operation &o);
+  bool worksInRegisters(const Operation &o) const;
+  void findBlocks();
+  void flow();
+};
+
+bool startsWith(const std::string &text, const char *prefix);
+
+} // namespace joule::vgpu::jit

@@ -1,0 +1,26 @@
+// One call from compiled code back into the interpreter's handlers.
+#pragma once
+
+#include "lib/VirtualGpu/Program.h"
+
+namespace joule::vgpu::jit {
+
+/// A copy of an operation with a stop behind it, so that its handler runs alone.
+struct Site {
+  Op pair[2];
+  const int64_t *pattern = nullptr; // the address register is the first lane's value plus this
+  bool fillsAddress = false;
+};
+
+Status stop(const Op *op, uint8_t *r, Warp *w);
+
+/// Runs the operation for the lanes of `mask`. `first` is the address register's value in the first lane, where
+/// compiled code holds it as that and a pattern. Returns Step or Fault.
+extern "C" uint32_t jouleVgpuRunSite(const Site *site, uint8_t *r, Warp *w, uint64_t first, uint64_t mask);
+
+/// Assembly that calls jouleVgpuRunSite and keeps every register: calls on rare paths then cost the common path
+/// nothing, since values need not leave their registers around them.
+extern "C" void jouleVgpuRareCallAvx512();
+extern "C" void jouleVgpuRareCallAvx2();
+
+} // namespace joule::vgpu::jit
