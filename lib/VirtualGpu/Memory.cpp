@@ -2,6 +2,7 @@
 #include "lib/VirtualGpu/Memory.h"
 
 #include <cstdlib>
+#include <vector>
 
 namespace joule::vgpu {
 
@@ -52,6 +53,21 @@ bool MemoryMap::disown(uint64_t address) {
 }
 
 Range MemoryMap::find(uint64_t low, uint64_t high) const {
+  if (Range own = findOwn(low, high); own.high)
+    return own;
+  std::vector<const MemoryMap *> others;
+  {
+    std::shared_lock lock(mutex);
+    for (auto &[peer, times] : peers)
+      others.push_back(peer);
+  }
+  for (const MemoryMap *peer : others)
+    if (Range range = peer->findOwn(low, high); range.high)
+      return range;
+  return {0, 0};
+}
+
+Range MemoryMap::findOwn(uint64_t low, uint64_t high) const {
   std::shared_lock lock(mutex);
   auto it = blocks.upper_bound(low);
   if (it == blocks.begin())
@@ -59,6 +75,36 @@ Range MemoryMap::find(uint64_t low, uint64_t high) const {
   --it;
   uint64_t end = it->first + it->second.bytes;
   return low >= it->first && high <= end && high >= low ? Range{it->first, end} : Range{0, 0};
+}
+
+bool MemoryMap::reserve(uint64_t bytes) {
+  std::unique_lock lock(mutex);
+  if (bytes > capacity - bytesUsed)
+    return false;
+  bytesUsed += bytes;
+  return true;
+}
+
+void MemoryMap::unreserve(uint64_t bytes) {
+  std::unique_lock lock(mutex);
+  bytesUsed -= bytes;
+}
+
+void MemoryMap::addPeer(const MemoryMap *peer) {
+  std::unique_lock lock(mutex);
+  ++peers[peer];
+}
+
+void MemoryMap::removePeer(const MemoryMap *peer) {
+  std::unique_lock lock(mutex);
+  auto it = peers.find(peer);
+  if (it != peers.end() && --it->second == 0)
+    peers.erase(it);
+}
+
+bool MemoryMap::hasPeer(const MemoryMap *peer) const {
+  std::shared_lock lock(mutex);
+  return peers.count(peer) != 0;
 }
 
 uint64_t MemoryMap::used() const {

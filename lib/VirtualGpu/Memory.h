@@ -26,13 +26,23 @@ public:
   Range find(uint64_t low, uint64_t high) const;
   uint64_t used() const;
   uint64_t total() const { return capacity; }
+  /// Takes room for memory that is kept elsewhere; false if there is too little.
+  bool reserve(uint64_t bytes);
+  void unreserve(uint64_t bytes);
+  /// Lets kernels use another device's memory; as often as it is asked, so often it must be taken back.
+  void addPeer(const MemoryMap *peer);
+  void removePeer(const MemoryMap *peer);
+  bool hasPeer(const MemoryMap *peer) const;
 
 private:
   struct Block {
     uint64_t bytes;
     bool adopted;
   };
+  Range findOwn(uint64_t low, uint64_t high) const;
+
   mutable std::shared_mutex mutex;
+  std::map<const MemoryMap *, int> peers;
   std::map<uint64_t, Block> blocks;
   uint64_t capacity, bytesUsed = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <thread>
 
 namespace joule::vgpu {
@@ -15,8 +16,11 @@ Settings settingsFromEnvironment() {
   if (const char *device = getenv("JOULE_VGPU_DEVICE"))
     if (!setDevice(settings, device))
       settings.device = device; // found missing under its whole name
-  if (const char *count = getenv("JOULE_VGPU_COUNT"))
-    settings.count = atoi(count) != 0;
+  if (const char *count = getenv("JOULE_VGPU_COUNT")) {
+    std::string value = count;
+    settings.count = !value.empty() && value != "0";
+    settings.countFile = value == "0" || value == "1" ? "" : value;
+  }
   if (const char *exact = getenv("JOULE_VGPU_EXACT"))
     settings.exact = settings.exact || atoi(exact) != 0;
   if (const char *limit = getenv("JOULE_VGPU_TIME_LIMIT"))

@@ -7,9 +7,10 @@ namespace joule::vgpu {
 
 struct Settings {
   unsigned threads = 1;
-  std::string device = "a100";
+  std::string device = "a100"; // or several with a plus between them
   bool count = false;
   bool exact = false; // matrix products bit for bit
+  std::string countFile; // a line for every launch
   double timeLimitSeconds = 0;
   std::string jit = "0";      // "1": compile what is worth it; "force": compile before the first launch
   int jitDump = 0;            // print the compiler's IR on stderr: 1 as emitted, 2 as optimised

@@ -16,7 +16,7 @@ typedef const char *(*JouleVgpuIdentity)(void);
 struct JouleVgpuOptions {
   uint32_t size;           // sizeof(JouleVgpuOptions)
   uint32_t threads;        // workers of a launch; 0: as before; 1: blocks in order
-  const char *device;      // "a100", "h100", "t4", "l4", "a100,exact"; null: as before. Only before cuInit
+  const char *device;      // "a100", "h100", "t4", "l4", "a100,exact", "a100+l4"; null: as before. Only before cuInit
   uint32_t count;          // 1: count from here on; 0: do not
   double timeLimitSeconds; // of one launch; 0: none
 };
@@ -51,5 +51,8 @@ typedef void (*JouleVgpuInterrupt)(int on);
 typedef void (*JouleVgpuLimitThread)(double seconds, const std::atomic<bool> *stop);
 /// `jouleVgpuInstructionSet`: "avx512", "avx2" or "baseline".
 typedef const char *(*JouleVgpuInstructionSet)(void);
+/// `jouleVgpuRunAsynchronously`: 1 gives streams threads of their own, as libcuda.so.1 does for its callers; 0, as at
+/// first, lets work run in the thread that asks for it.
+typedef void (*JouleVgpuRunAsynchronously)(int on);
 
 } // extern "C"
