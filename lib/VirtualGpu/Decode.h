@@ -90,6 +90,7 @@ struct Program {
   std::deque<WmmaShape> wmmaShapes;
   std::deque<WmmaProduct> wmmaProducts;
   std::deque<BulkCopy> bulkCopies;
+  std::deque<MatrixTile> tiles;
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 

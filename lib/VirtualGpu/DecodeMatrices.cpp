@@ -7,7 +7,7 @@
 namespace joule::vgpu {
 
 /// False for what is not rounded: integers, f64.
-static bool findMatrixElement(ptx::Type type, MatrixElement &element) {
+bool findMatrixElement(ptx::Type type, MatrixElement &element) {
   switch (type) {
   case ptx::Type::F16:
     return element = MatrixElement::F16, true;
@@ -82,17 +82,16 @@ Op &Decoder::emitProduct(const std::string &name, Type element, Type result) {
   return op;
 }
 
-void Decoder::multiplyMatrices() {
-  std::string shape;
-  for (const std::string &mod : opcode->mods)
-    if (mod.substr(0, 5) == "m16n8")
-      shape = mod.substr(5);
-  if (shape.empty() || opcode->has("sp") || opcode->types.size() < 4)
-    throw Unsupported{"this shape"};
-  Type to = opcode->type(0), a = opcode->type(1), b = opcode->type(2);
-  bool bytes = (a == Type::S8 || a == Type::U8) && (b == Type::S8 || b == Type::U8);
-  std::string name =
-      "mma." + shape + "." + (bytes ? "b8" : std::string(ptx::nameOf(a)) + "." + ptx::nameOf(to));
+/// The common shapes have handlers of their own.
+bool Decoder::multiplyCommonly(const MatrixTile &tile) {
+  if (tile.m != 16 || tile.metadata != noRegister)
+    return false;
+  Type to = opcode->type(0), a = opcode->type(1);
+  bool bytes = tile.a == TileFormat::S8 || tile.a == TileFormat::U8;
+  std::string name = "mma.k" + std::to_string(tile.k) + "." +
+                     (bytes ? "b8" : std::string(ptx::nameOf(a)) + "." + ptx::nameOf(to));
+  if (!handlers().count(name))
+    return false;
   std::vector<uint32_t> all = list32(operand(0), true);
   for (unsigned i = 1; i < 4; ++i)
     for (uint32_t place : list32(operand(i), false))
@@ -100,7 +99,8 @@ void Decoder::multiplyMatrices() {
   Op &op = emitProduct(name, a, to);
   op.list = keepList(all);
   if (bytes)
-    op.imm = (ptx::isSigned(a) ? 1 : 0) | (ptx::isSigned(b) ? 2 : 0) | (opcode->sat ? 4 : 0);
+    op.imm = (ptx::isSigned(a) ? 1 : 0) | (tile.b == TileFormat::S8 ? 2 : 0) | (opcode->sat ? 4 : 0);
+  return true;
 }
 
 Decoder::Shape Decoder::wmmaShape() const {

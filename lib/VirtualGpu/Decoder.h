@@ -65,6 +65,8 @@ inline scalar::Rounding roundingOf(const Opcode &o) {
 // No compiler asks for more; beyond, offsets of 32 bits might wrap around.
 constexpr uint32_t mostFrameBytes = 1 << 30, mostLocalBytes = 1 << 24, mostParameterBytes = 1 << 16;
 
+bool findMatrixElement(Type type, MatrixElement &element);
+
 class Decoder {
 public:
   using Method = void (Decoder::*)();
@@ -276,7 +278,7 @@ private:
   std::vector<uint32_t> list32(const Operand &o, bool write);
   void loadMatrix();
   Op &emitProduct(const std::string &name, Type element, Type result);
-  void multiplyMatrices();
+  bool multiplyCommonly(const MatrixTile &tile);
   struct Shape {
     int m, n, k;
   };
@@ -303,6 +305,20 @@ private:
   void tensorMap();
   void mapAddress();
   void rankOfAddress();
+
+  // --- products of one warp ---
+  std::vector<TileFormat> tileFormats() const;
+  void tileShape(MatrixTile &tile) const;
+  const uint32_t *tileRegisters(const Operand &o, TileFormat format, int elements, bool write);
+  void tileNumerics(MatrixTile &tile, bool ofWarpgroup) const;
+  void emitTile(const MatrixTile &tile);
+  void multiplyMatrices();
+  void multiplyOldMatrices(MatrixTile &tile);
+  void multiplyWarpgroup();
+  void warpgroupSigns(MatrixTile &tile, unsigned next, bool aInRegisters);
+  int64_t constantOperand(unsigned i) const;
+  void storeMatrix();
+  void turnMatrix();
 
   // --- control ---
   void branch();

@@ -7,14 +7,14 @@ namespace {
 
 struct Tables {
   const char *isa;
-  HandlerTable tables[7];
+  HandlerTable tables[8];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
   Tables {                                                                                                   \
 #isa, {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
-          isa::exactHandlers(), handlersOfWarps(), handlersOfAsync()                                         \
+          isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync()                    \
     }                                                                                                        \
   }
 

@@ -3,6 +3,8 @@
 // data only: an inline function here could be linked in its AVX-512 form on a machine without it.
 #pragma once
 
+#include "lib/VirtualGpu/MatrixRule.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -138,7 +140,6 @@ struct HandlerTable {
 };
 
 /// d = a * b + c by a rule of MatrixRule.h; all lie column by column.
-struct MatrixRule;
 using ExactMultiply = void (*)(const MatrixRule &rule, int m, int n, int k, const float *a, const float *b,
                                const float *c, float *d);
 
@@ -150,6 +151,7 @@ using ExactMultiply = void (*)(const MatrixRule &rule, int m, int n, int k, cons
   HandlerTable matrixHandlers();                                                                             \
   HandlerTable controlHandlers();                                                                            \
   HandlerTable exactHandlers();                                                                              \
+  HandlerTable tileHandlers();                                                                               \
   ExactMultiply exactMultiply();                                                                             \
   }
 JOULE_VGPU_TABLES(baseline)
@@ -170,6 +172,27 @@ struct WmmaShape {
 struct WmmaProduct {
   int m, n, k;
   const uint32_t *d, *a, *b, *c;
+};
+
+/// Elements of the matrices that MatrixTile multiplies.
+enum class TileFormat : uint8_t { F16, BF16, TF32, E4M3, E5M2, F32, F64, S8, U8, S4, U4, B1, S32 };
+
+/// A product of one warp in its general form: mma.sync, mma.sp, and a warp's share of wgmma. Each matrix is
+/// in registers (a list of their offsets) or in shared memory (a descriptor in a register).
+struct MatrixTile {
+  int m, n, k; // k counts the elements of B; a sparse A has half
+  TileFormat a, b, sum, result;
+  const uint32_t *inA = nullptr, *inB = nullptr, *inC = nullptr, *inD = nullptr;
+  uint32_t descriptorA = noRegister, descriptorB = noRegister;
+  bool rowsOfA = true, columnsOfB = true; // k runs along memory
+  bool negateA = false, negateB = false;
+  uint32_t keepsC = noRegister; // a predicate; without it C is added
+  bool saturates = false;
+  bool takesAnd = false;          // of bits: else exclusive or
+  uint32_t metadata = noRegister; // sparse
+  uint32_t selector = 0;          // which lanes hold the metadata
+  bool exact = false;             // by the rule
+  MatrixRule rule = {};
 };
 
 /// An address among the several of one instruction.
