@@ -102,6 +102,9 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
     }
     warps.push_back(std::move(warp));
   }
+  if (launch.checker)
+    blockChecker =
+        std::make_unique<BlockChecker>(*launch.checker, *this, launch.warpsPerBlock, shared, sharedBytes);
 }
 
 BlockRunner::~BlockRunner() { free(shared); }
@@ -120,9 +123,12 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
   liveThreads = launch.threadsPerBlock;
   compiled = launch.engine.code();
+  lastRange = {0, 0};
   memset(arrived, 0, sizeof arrived);
   if (sharedBytes)
-    memset(shared, 0, sharedBytes);
+    memset(shared, blockChecker ? 0xff : 0, sharedBytes);
+  if (blockChecker)
+    blockChecker->start(uint32_t(linearIndex));
   for (auto &warp : warps) {
     warp->w.live = warp->w.initial;
     warp->w.budget = budgetOfWarp;
@@ -139,10 +145,11 @@ BlockRunner::Outcome BlockRunner::run() {
   for (unsigned rounds = 0; rounds < most; ++rounds) {
     bool allDone = true;
     unsigned yielded = 0;
-    for (auto &warp : warps) {
-      if (warp->groups.empty())
+    for (size_t turn = 0; turn < warps.size(); ++turn) {
+      WarpState &warp = warpAt(turn);
+      if (warp.groups.empty())
         continue;
-      WarpOutcome outcome = runWarp(*warp);
+      WarpOutcome outcome = runWarp(warp);
       if (outcome == WarpOutcome::Failed)
         return Outcome::Failed;
       allDone &= outcome == WarpOutcome::Done;
@@ -159,6 +166,8 @@ BlockRunner::Outcome BlockRunner::run() {
       for (auto &warp : warps)
         if (!warp->groups.empty() && !stuck)
           stuck = warp.get();
+      if (blockChecker)
+        reportDeadlock();
       stuck->running = stuck->groups[0].frame;
       stuck->w.mask = stuck->groups[0].mask;
       fault(&stuck->w, stuck->groups[0].pc, FaultKind::Deadlock, 0,
@@ -329,6 +338,9 @@ bool BlockRunner::arrive(WarpState &warp, int index) {
   }
   bool partialWarp = warp.w.initial != allLanes && group.mask == warp.w.initial;
   arrived[id] += warp.w.barrierCount && partialWarp ? warpSize : uint32_t(__builtin_popcount(group.mask));
+  if (blockChecker)
+    checkBarrier(warp, group);
+  counted[id] = warp.w.barrierCount;
   group.pc = warp.w.pc;
   group.barrierId = id;
   group.barrierCount = warp.w.barrierCount;
@@ -345,11 +357,15 @@ bool BlockRunner::arrive(WarpState &warp, int index) {
 bool BlockRunner::releaseBarrier(uint32_t id) {
   finishReduction(id);
   arrived[id] = 0;
+  if (blockChecker)
+    blockChecker->barrierOpened(id);
   for (auto &warp : warps)
     for (Group &group : warp->groups)
       if (group.state == Group::AtBarrier && group.barrierId == id) {
         group.state = Group::Ready;
         ++group.pc;
+        if (blockChecker)
+          blockChecker->leave(&warp->w, id);
       }
   return true;
 }
@@ -391,12 +407,7 @@ void BlockRunner::releaseBarriers() {
   for (uint32_t id = 0; id < numBarriers; ++id) {
     if (!arrived[id])
       continue;
-    bool whole = true;
-    for (auto &warp : warps)
-      for (Group &group : warp->groups)
-        if (group.state == Group::AtBarrier && group.barrierId == id && group.barrierCount)
-          whole = false;
-    if (whole && arrived[id] >= liveThreads)
+    if (!counted[id] && arrived[id] >= liveThreads)
       releaseBarrier(id);
   }
 }
@@ -608,6 +619,8 @@ void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address,
                         describe(kind, address);
   if (kind == FaultKind::IllegalInstruction && op->e < program.problems.size())
     message += " (" + program.problems[op->e] + ")";
+  if (blockChecker)
+    reportFault(w, op, kind, address, lane, describe(kind, address));
   message += ", by " + place(w, lane) + ", in '" + image.module().source().lineText(line) + "'";
   launch.fail(kind, message);
 }

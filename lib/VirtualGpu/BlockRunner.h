@@ -1,6 +1,7 @@
 // One block of a grid on its way: its warps, each a set of lane groups that run the lowest operation first.
 #pragma once
 
+#include "lib/VirtualGpu/Check/BlockChecker.h"
 #include "lib/VirtualGpu/Launch.h"
 
 namespace joule::vgpu {
@@ -16,7 +17,8 @@ struct LaunchState {
   uint32_t blocksPerCluster = 1;
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
   ChosenEngine engine;
-  uint64_t workspace = 0; // of a cooperative grid: where its blocks meet
+  LaunchChecker *checker = nullptr; // only in check mode
+  uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
       : request(request), engine(*request.image, request.block, request.count, request.engine) {}
@@ -87,7 +89,7 @@ struct Cluster {
   }
 };
 
-class BlockRunner {
+class BlockRunner : public PlaceSource {
 public:
   BlockRunner(LaunchState &launch, WorkerState &worker);
   ~BlockRunner();
@@ -107,6 +109,10 @@ public:
   uint64_t sharedOf(uint32_t rank, uint64_t offset, uint64_t bytes) const;
   void arriveAtCluster(Warp *w);
   bool clusterHasMet(const Warp *w) const;
+  BlockChecker *checker() { return blockChecker.get(); }
+  bool isAllocated(uint64_t low, uint64_t high);
+  /// A finding for every place at which lanes wait.
+  void reportDeadlock();
 
 private:
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
@@ -130,6 +136,13 @@ private:
   Frame *takeFrame(const Program &program);
   void dropFrame(Frame *frame);
   std::string place(const Warp *w, unsigned lane) const;
+  uint32_t lineOf(const Warp *w, const Op *op) const override;
+  std::string textOf(uint32_t line) const override { return image.module().source().lineText(line); }
+  const uint32_t *block() const override { return blockIndex; }
+  void reportFault(const Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane,
+                   const std::string &what);
+  void checkBarrier(const WarpState &warp, const Group &group);
+  WarpState &warpAt(size_t turn);
 
   LaunchState &launch;
   WorkerState &worker;
@@ -147,6 +160,10 @@ private:
   uint32_t rank = 0, placeInCluster[3] = {}, clusterIndex[3] = {};
   static constexpr unsigned numBarriers = 32;
   uint32_t arrived[numBarriers] = {}; // threads that only arrive, or wait
+  uint32_t counted[numBarriers] = {}; // how many they wait for; 0: all
+  std::unique_ptr<BlockChecker> blockChecker;
+  Range lastRange = {0, 0};
+  std::vector<uint32_t> order; // of the warps
 };
 
 } // namespace joule::vgpu

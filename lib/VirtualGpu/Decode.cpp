@@ -146,6 +146,8 @@ void Decoder::decodeOne() {
     startTemporaries();
     emitTrap(FaultKind::IllegalInstruction, problem.why);
   }
+  if (symbols.options().check)
+    addChecks(start);
   if (i.guard >= 0 && opcode->base != "bra")
     guardFrom(start);
 }

@@ -98,6 +98,7 @@ struct Program {
 struct DecodeOptions {
   int exactArchitecture =
       0; // 80: floating matrix products as on sm_80, bit for bit; 0: in f32, in the order of k
+  bool check = false; // operations that check are put around those that touch memory
 };
 
 /// What decoding needs to know of the module around the function.

@@ -319,6 +319,11 @@ private:
   int64_t constantOperand(unsigned i) const;
   void storeMatrix();
   void turnMatrix();
+  // --- check mode ---
+  void addChecks(size_t start);
+  Op checkOp(const char *name, const Op &of);
+  void checkMemory(const std::string &name, const Op &op, std::vector<Op> &out);
+  void checkCopyGroups(const Op &plain, std::vector<Op> &out);
 
   // --- control ---
   void branch();

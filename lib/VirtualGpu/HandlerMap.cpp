@@ -7,14 +7,15 @@ namespace {
 
 struct Tables {
   const char *isa;
-  HandlerTable tables[8];
+  HandlerTable tables[9];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
   Tables {                                                                                                   \
 #isa, {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
-          isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync()                    \
+          isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync(),                   \
+          handlersOfChecks()                                                                                 \
     }                                                                                                        \
   }
 

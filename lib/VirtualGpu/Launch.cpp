@@ -33,6 +33,8 @@ public:
       if (outcome == BlockRunner::Outcome::Failed)
         return;
       waited = outcome == BlockRunner::Outcome::Done ? 0 : waited + 1;
+      if (launch.checker && waited > active.size() && allAreStuck())
+        return;
       if (outcome == BlockRunner::Outcome::Done)
         finish(turn);
       else if (more && active.size() < limit && othersAreStuck(waited))
@@ -60,6 +62,22 @@ private:
   /// Blocks of a cluster wait for each other first of all.
   bool othersAreStuck(size_t waited) const {
     return launch.blocksPerCluster == 1 || waited > turnsOfCluster * active.size();
+  }
+
+  /// In check mode: nothing has changed for long, and all blocks poll for something.
+  bool allAreStuck() {
+    auto now = std::chrono::steady_clock::now();
+    if (launch.checker->changes != changesSeen || lastChange == std::chrono::steady_clock::time_point())
+      changesSeen = launch.checker->changes, lastChange = now;
+    if (now - lastChange < std::chrono::seconds(4))
+      return false;
+    for (auto &block : active)
+      if (!block->checker()->takePolls())
+        return lastChange = now, false;
+    for (auto &block : active)
+      block->reportDeadlock();
+    launch.fail(FaultKind::Deadlock, launch.checker->findings.list().back().message);
+    return true;
   }
 
   bool startCluster() {
@@ -109,6 +127,8 @@ private:
 
   LaunchState &launch;
   WorkerState state;
+  uint64_t changesSeen = 0;
+  std::chrono::steady_clock::time_point lastChange;
   std::vector<std::unique_ptr<BlockRunner>> active, idle;
 };
 
@@ -155,12 +175,19 @@ private:
 } // namespace
 
 LaunchResult launch(const LaunchRequest &request) {
+  return request.check ? launchChecked(request) : runLaunch(request, nullptr);
+}
+
+LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker) {
   LaunchState state(request);
+  state.checker = checker;
   state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
   state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
   state.blocksPerCluster = request.cluster[0] * request.cluster[1] * request.cluster[2];
   Workspace workspace(state);
+  if (state.workspace)
+    request.memory->hostWrote(state.workspace, 64);
   runWorkers(state, unsigned(std::min<uint64_t>(std::max(1u, request.threads), state.numBlocks)));
   state.result.counters.launches = 1;
   return std::move(state.result);

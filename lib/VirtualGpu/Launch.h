@@ -1,6 +1,7 @@
 // Runs one grid.
 #pragma once
 
+#include "lib/VirtualGpu/Check/Findings.h"
 #include "lib/VirtualGpu/Compiled.h"
 #include "lib/VirtualGpu/Counters.h"
 #include "lib/VirtualGpu/Module.h"
@@ -22,6 +23,9 @@ struct LaunchRequest {
   EngineChoice engine = defaultEngine();
   unsigned multiprocessors = 1;
   MemoryMap *memory = nullptr;
+  bool check = false;    // the image must have been decoded for it, the memory have a shadow
+  unsigned schedule = 0; // the order of a block's warps: 0 forward, 1 backward, more: random, from this seed
+  std::string nodes;     // ONNX nodes, for findings
   const std::atomic<bool> *interrupt = nullptr;       // everybody's
   const std::atomic<bool> *threadInterrupt = nullptr; // the launching thread's
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
@@ -31,8 +35,15 @@ struct LaunchResult {
   FaultKind fault = FaultKind::None;
   std::string message; // kernel, line, block, thread, address
   Counters counters;
+  std::vector<Finding> findings;
 };
 
 LaunchResult launch(const LaunchRequest &request);
+
+struct LaunchChecker;
+/// The launch itself, watched by `checker` unless that is null.
+LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker);
+/// A launch in check mode: one after the other, on one worker.
+LaunchResult launchChecked(const LaunchRequest &request);
 
 } // namespace joule::vgpu

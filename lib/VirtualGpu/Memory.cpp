@@ -6,10 +6,33 @@
 
 namespace joule::vgpu {
 
+constexpr uint64_t mostQuarantined = 256 << 20;
+
 MemoryMap::~MemoryMap() {
   for (auto &[address, block] : blocks)
     if (!block.adopted)
       free(reinterpret_cast<void *>(address));
+  for (auto &[address, bytes] : quarantine)
+    free(reinterpret_cast<void *>(address));
+}
+
+void MemoryMap::startChecking() {
+  std::unique_lock lock(mutex);
+  if (shadowMemory)
+    return;
+  shadowMemory = std::make_unique<GlobalShadow>();
+  for (auto &[address, block] : blocks)
+    shadowMemory->allocated(address, block.bytes, true);
+}
+
+void MemoryMap::hostWrote(uint64_t to, uint64_t bytes) {
+  if (shadowMemory)
+    shadowMemory->hostWrote(to, bytes);
+}
+
+void MemoryMap::hostCopied(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (shadowMemory)
+    shadowMemory->hostCopied(to, from, bytes);
 }
 
 uint64_t MemoryMap::allocate(uint64_t bytes) {
@@ -24,6 +47,8 @@ uint64_t MemoryMap::allocate(uint64_t bytes) {
   uint64_t address = reinterpret_cast<uint64_t>(p);
   blocks[address] = {bytes, false};
   bytesUsed += rounded;
+  if (shadowMemory)
+    shadowMemory->allocated(address, bytes, false);
   return address;
 }
 
@@ -32,15 +57,26 @@ bool MemoryMap::release(uint64_t address) {
   auto it = blocks.find(address);
   if (it == blocks.end() || it->second.adopted)
     return false;
-  bytesUsed -= (it->second.bytes + 255) & ~255ull;
+  uint64_t bytes = it->second.bytes;
+  bytesUsed -= (bytes + 255) & ~255ull;
   blocks.erase(it);
-  free(reinterpret_cast<void *>(address));
+  if (!shadowMemory)
+    return free(reinterpret_cast<void *>(address)), true;
+  shadowMemory->released(address);
+  quarantine.emplace_back(address, bytes);
+  quarantined += bytes;
+  for (; quarantined > mostQuarantined; quarantine.pop_front()) {
+    free(reinterpret_cast<void *>(quarantine.front().first));
+    quarantined -= quarantine.front().second;
+  }
   return true;
 }
 
 void MemoryMap::adopt(uint64_t address, uint64_t bytes) {
   std::unique_lock lock(mutex);
   blocks[address] = {bytes, true};
+  if (shadowMemory)
+    shadowMemory->allocated(address, bytes, true);
 }
 
 bool MemoryMap::disown(uint64_t address) {
@@ -49,6 +85,8 @@ bool MemoryMap::disown(uint64_t address) {
   if (it == blocks.end() || !it->second.adopted)
     return false;
   blocks.erase(it);
+  if (shadowMemory)
+    shadowMemory->released(address);
   return true;
 }
 

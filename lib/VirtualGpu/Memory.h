@@ -2,6 +2,7 @@
 // behind it, so a checked access costs no translation.
 #pragma once
 
+#include "lib/VirtualGpu/Check/Shadow.h"
 #include "lib/VirtualGpu/Program.h"
 
 #include <cstdint>
@@ -25,6 +26,15 @@ public:
   /// The allocation that holds all of [low, high); {0, 0} if none does.
   Range find(uint64_t low, uint64_t high) const;
   uint64_t used() const;
+
+  /// From here on it is known which bytes have been written, and freed memory is not given out again at once.
+  void startChecking();
+  /// Null without check mode.
+  GlobalShadow *shadow() const { return shadowMemory.get(); }
+  /// Memory written by the host, or copied by it from `from`; for check mode.
+  void hostWrote(uint64_t to, uint64_t bytes);
+  void hostCopied(uint64_t to, uint64_t from, uint64_t bytes);
+
   uint64_t total() const { return capacity; }
   /// Takes room for memory that is kept elsewhere; false if there is too little.
   bool reserve(uint64_t bytes);
@@ -45,6 +55,9 @@ private:
   std::map<const MemoryMap *, int> peers;
   std::map<uint64_t, Block> blocks;
   uint64_t capacity, bytesUsed = 0;
+  std::unique_ptr<GlobalShadow> shadowMemory;
+  std::deque<std::pair<uint64_t, uint64_t>> quarantine; // freed, and not yet returned to the host
+  uint64_t quarantined = 0;
 };
 
 } // namespace joule::vgpu

@@ -41,6 +41,7 @@ void LoadedModule::allocate(const ptx::Variable &v) {
   if (!address)
     throw std::runtime_error("no memory for the variable '" + v.name + "'");
   memset(reinterpret_cast<void *>(address), 0, std::max<uint64_t>(v.size, 1));
+  memory.hostWrote(address, std::max<uint64_t>(v.size, 1));
   addresses[v.name] = address;
 }
 

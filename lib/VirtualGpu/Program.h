@@ -159,6 +159,7 @@ JOULE_VGPU_TABLES(avx2)
 JOULE_VGPU_TABLES(avx512)
 HandlerTable handlersOfWarps();
 HandlerTable handlersOfAsync();
+HandlerTable handlersOfChecks();
 
 /// What a wmma.load or wmma.store moves.
 struct WmmaShape {

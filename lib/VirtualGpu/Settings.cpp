@@ -23,6 +23,10 @@ Settings settingsFromEnvironment() {
   }
   if (const char *exact = getenv("JOULE_VGPU_EXACT"))
     settings.exact = settings.exact || atoi(exact) != 0;
+  if (const char *check = getenv("JOULE_VGPU_CHECK"))
+    settings.check = settings.check || atoi(check) != 0;
+  if (const char *report = getenv("JOULE_VGPU_REPORT"))
+    settings.report = report;
   if (const char *limit = getenv("JOULE_VGPU_TIME_LIMIT"))
     settings.timeLimitSeconds = atof(limit);
   if (const char *jit = getenv("JOULE_VGPU_JIT"))
@@ -43,6 +47,8 @@ bool setDevice(Settings &settings, const std::string &text) {
     std::string option = text.substr(comma + 1, next == std::string::npos ? next : next - comma - 1);
     if (option == "exact")
       changed.exact = true;
+    else if (option == "check")
+      changed.check = true;
     else
       return false;
     comma = next;

@@ -11,6 +11,8 @@ struct Settings {
   bool count = false;
   bool exact = false; // matrix products bit for bit
   std::string countFile; // a line for every launch
+  bool check = false;
+  std::string report; // check mode adds its findings to this file; empty: to standard error
   double timeLimitSeconds = 0;
   std::string jit = "0";      // "1": compile what is worth it; "force": compile before the first launch
   int jitDump = 0;            // print the compiler's IR on stderr: 1 as emitted, 2 as optimised

@@ -31,7 +31,7 @@ struct RunOptions {
   std::vector<uint32_t> grid{1}, block{1};
   uint32_t shared = 0;
   std::vector<std::string> arguments;
-  bool count = false, json = false, time = false, exact = false;
+  bool count = false, json = false, time = false, exact = false, check = false;
   unsigned threads = 0, repeat = 1;
   double timeLimit = 0;
   unsigned show = 64;
@@ -55,6 +55,8 @@ std::vector<uint64_t> packArguments(const std::vector<Argument> &arguments, cons
     uint64_t address = a.buffer ? memory.allocate(std::max<size_t>(1, a.bytes.size())) : 0;
     if (a.buffer)
       memcpy(reinterpret_cast<void *>(address), a.bytes.data(), a.bytes.size());
+    if (a.buffer)
+      memory.hostWrote(address, a.bytes.size());
     addresses.push_back(address);
     const void *from = a.buffer ? static_cast<const void *>(&address) : a.bytes.data();
     size_t size = a.buffer ? sizeof address : a.bytes.size();
@@ -110,6 +112,16 @@ void printCountersAsJson(const Counters &c) {
   std::cout << out.dump(2) << "\n";
 }
 
+/// To standard error, or to the report where one is asked for; true if there are none.
+bool printFindings(const std::vector<Finding> &findings, const std::string &report) {
+  if (!report.empty() && !appendToReport(report, findings))
+    throw UsageError("cannot write '" + report + "'");
+  for (const Finding &finding : findings)
+    if (report.empty())
+      fprintf(stderr, "found: %s\n", describe(finding).c_str());
+  return findings.empty();
+}
+
 LaunchResult launchTimed(const LaunchRequest &request, const RunOptions &options) {
   LaunchResult result;
   for (unsigned i = 0; i < std::max(1u, options.repeat); ++i) {
@@ -131,6 +143,9 @@ int runKernel(const RunOptions &options) {
     throw UsageError("there is no virtual device '" + settings.device + "'");
   MemoryMap memory(device->memoryBytes);
   DecodeOptions decoding;
+  decoding.check = options.check || settings.check;
+  if (decoding.check)
+    memory.startChecking();
   if (options.exact || settings.exact)
     decoding.exactArchitecture = device->major * 10 + device->minor;
   LoadedModule module(readFile(options.file), memory, decoding);
@@ -149,11 +164,13 @@ int runKernel(const RunOptions &options) {
   request.count = options.count;
   request.multiprocessors = unsigned(device->multiprocessors);
   request.memory = &memory;
+  request.check = decoding.check;
   if (options.timeLimit > 0)
     request.deadline =
         std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(options.timeLimit * 1e6));
   std::vector<uint64_t> addresses = packArguments(arguments, image->entry(), memory, request);
   LaunchResult result = launchTimed(request, options);
+  bool isClean = printFindings(result.findings, settings.report);
   if (result.fault != FaultKind::None) {
     fprintf(stderr, "error: %s\n", result.message.c_str());
     return 1;
@@ -169,7 +186,7 @@ int runKernel(const RunOptions &options) {
   }
   if (options.count)
     options.json ? printCountersAsJson(result.counters) : printCounters(result.counters);
-  return 0;
+  return isClean ? 0 : 1;
 }
 
 /// Every instruction that decodes to a trap, in all kernels, by spelling.
@@ -239,6 +256,8 @@ int main(int argc, char **argv) {
   run->add_flag("--count", options.count, "Count instructions and memory traffic");
   run->add_flag("--exact", options.exact,
                 "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
+  run->add_flag("--check", options.check,
+                "Look for races, unwritten memory and other faults; exit with 1 if any");
   run->add_flag("--json", options.json, "Print the counters as JSON and nothing else");
   run->add_flag("--time", options.time, "Print the host's time of each run");
   run->add_option("--repeat", options.repeat, "Run this many times");

@@ -16,11 +16,12 @@ namespace joule::vgpu::test {
 class Device {
 public:
   explicit Device(const std::string &ptx, const DecodeOptions &options = {})
-      : memory(1ull << 34), module(ptx, memory, options) {}
+      : memory(1ull << 34), module(ptx, startChecking(options), options) {}
 
   template <class T> uint64_t upload(const std::vector<T> &values) {
     uint64_t address = memory.allocate(values.size() * sizeof(T));
     memcpy(reinterpret_cast<void *>(address), values.data(), values.size() * sizeof(T));
+    memory.hostWrote(address, values.size() * sizeof(T));
     return address;
   }
   template <class T> std::vector<T> download(uint64_t address, size_t count) const {
@@ -35,6 +36,7 @@ public:
     unsigned threads = 2;
     bool count = false;
     double seconds = 30;
+    unsigned schedule = 0;
   };
 
   /// Arguments must have exactly the sizes of the kernel's parameters.
@@ -52,6 +54,8 @@ public:
     request.threads = shape.threads;
     request.count = shape.count;
     request.memory = &memory;
+    request.check = module.options().check;
+    request.schedule = shape.schedule;
     request.deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(int64_t(shape.seconds * 1e3));
     request.parameters.resize(request.image->entry().kernelParameterBytes);
@@ -71,6 +75,11 @@ public:
   LoadedModule module;
 
 private:
+  MemoryMap &startChecking(const DecodeOptions &options) {
+    if (options.check)
+      memory.startChecking();
+    return memory;
+  }
   static void put(LaunchRequest &request, size_t index, const void *value, size_t size) {
     const Program &program = request.image->entry();
     if (index >= program.kernelParameters.size() || program.kernelParameterSizes[index] != size)

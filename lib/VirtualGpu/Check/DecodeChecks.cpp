@@ -1,0 +1,173 @@
+// Puts check operations around those of one instruction.
+#include "lib/VirtualGpu/Check/BlockChecker.h"
+#include "lib/VirtualGpu/Decoder.h"
+
+namespace joule::vgpu {
+namespace {
+
+const std::string &nameOfHandler(Handler fn) {
+  static const auto names = [] {
+    std::unordered_map<Handler, std::string> all;
+    for (auto &[name, pair] : handlers())
+      all.emplace(pair.fn, name);
+    return all;
+  }();
+  static const std::string none;
+  auto it = names.find(fn);
+  return it == names.end() ? none : it->second;
+}
+
+bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
+
+/// "ld.4.u32.4": four elements of 4 bytes in registers of 4.
+struct MemoryName {
+  unsigned count, elementBytes, registerBytes;
+
+  explicit MemoryName(const std::string &name) {
+    size_t first = name.find('.'), second = name.find('.', first + 1), third = name.find('.', second + 1);
+    count = unsigned(std::stoi(name.substr(first + 1)));
+    elementBytes = unsigned(std::stoi(name.substr(second + 2))) / 8;
+    registerBytes = unsigned(std::stoi(name.substr(third + 1)));
+  }
+};
+
+bool hasAny(const ptx::Opcode &o, std::initializer_list<const char *> mods) {
+  for (const char *mod : mods)
+    if (o.has(mod))
+      return true;
+  return false;
+}
+
+/// The meaning of .volatile, .relaxed, .acquire and the like, and of the scope.
+unsigned orderOf(const ptx::Opcode &o, bool updates) {
+  bool atomic = updates || hasAny(o, {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
+  if (!atomic)
+    return 0;
+  unsigned flags = checkAtomic | (updates ? checkUpdates : 0);
+  if (!o.has("cta"))
+    flags |= checkDevice;
+  // What is read by older idioms without a fence after it is taken as an acquire: only explicit .relaxed
+  // loads wait for a fence.
+  bool relaxedLoad = !updates && o.has("relaxed");
+  flags |= relaxedLoad ? checkHears : checkAcquire;
+  if (hasAny(o, {"release", "acq_rel"}))
+    flags |= checkRelease;
+  return flags;
+}
+
+bool isFence(const ptx::Opcode &o) { return o.base == "membar" || (o.base == "fence" && !o.has("proxy")); }
+
+bool meetsLanes(const ptx::Opcode &o) {
+  return o.has("sync") && (o.base == "shfl" || o.base == "vote" || o.base == "match" || o.base == "redux" ||
+                           o.base == "elect" || o.base == "activemask" || o.has("warp"));
+}
+
+bool needsWholeWarp(const ptx::Opcode &o) {
+  if (o.base == "bar" || o.base == "barrier")
+    return !o.has("warp") && !o.has("cluster") && (o.base == "bar" || o.has("aligned"));
+  return o.has("aligned") && (o.base == "mma" || o.base == "wmma" || o.base == "ldmatrix" ||
+                              o.base == "stmatrix" || o.base == "movmatrix" || o.base == "wgmma");
+}
+
+} // namespace
+
+/// A check operation with the operands of `of`.
+Op Decoder::checkOp(const char *name, const Op &of) {
+  Op check = of;
+  const HandlerPair &pair = handlers().at(name);
+  check.fn = pair.fn;
+  check.masked = pair.masked;
+  check.e = noRegister;
+  check.guard = 0;
+  return check;
+}
+
+void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op> &out) {
+  bool load = startsWith(name, "ld."), store = startsWith(name, "st."), atomic = startsWith(name, "atom.");
+  if (load || store) {
+    MemoryName form(name);
+    Op check = checkOp(load ? "check.read" : "check.write", op);
+    if (store && form.count == 1)
+      check.list = keepList({op.d});
+    check.d = form.count * form.elementBytes;
+    check.n = uint8_t(form.count), check.b = form.registerBytes;
+    check.guard = uint8_t(orderOf(*opcode, false));
+    if (store)
+      check.e = form.elementBytes;
+    out.push_back(check);
+  } else if (startsWith(name, "ldmatrix.")) {
+    Op check = checkOp("check.read", op);
+    check.d = 16, check.e = unsigned(name.back() - '0') * 8;
+    check.guard = checkTogether;
+    out.push_back(check);
+  } else if (atomic) {
+    Op check = checkOp("check.update", op);
+    check.d = unsigned(std::stoi(name.substr(5)));
+    check.guard = uint8_t(orderOf(*opcode, true));
+    out.push_back(check);
+    out.push_back(op);
+    out.push_back(checkOp("check.updated", check));
+    return;
+  } else if (startsWith(name, "wmma.load.") || startsWith(name, "wmma.store.")) {
+    Op check = checkOp("check.matrix", op);
+    check.n = name[5] == 's';
+    out.push_back(check);
+  } else if (name == "cpasync") {
+    Op copy = op;
+    copy.fn = handlers().at("check.cpasync").fn, copy.masked = handlers().at("check.cpasync").masked;
+    out.push_back(copy);
+    return;
+  }
+  out.push_back(op);
+}
+
+void Decoder::addChecks(size_t start) {
+  std::vector<Op> body(p.ops.begin() + ptrdiff_t(start), p.ops.end()), checked;
+  const ptx::Opcode &o = *opcode;
+  Op plain;
+  memset(&plain, 0, sizeof plain);
+  plain.instruction = uint32_t(at);
+  plain.d = plain.a = plain.b = plain.c = noRegister;
+  if (needsWholeWarp(o)) {
+    checked.push_back(checkOp("check.whole", plain));
+    checked.back().n = o.base == "bar" || o.base == "barrier";
+  }
+  for (const Op &op : body) {
+    const std::string &name = nameOfHandler(op.fn);
+    bool meets = meetsLanes(o) && name != "mov.b32" && op.fn != handlers().at("trap").fn;
+    uint32_t members = !meets             ? noRegister
+                       : o.base == "shfl" ? (startsWith(name, "shfl.") ? op.list[0] : noRegister)
+                                          : op.b;
+    bool isMeeting = meets && members != noRegister &&
+                     (startsWith(name, "shfl.") || startsWith(name, "vote.") || startsWith(name, "match.") ||
+                      startsWith(name, "redux.") || name == "elect" || name == "warpsync");
+    if (isMeeting) {
+      checked.push_back(checkOp("check.members", plain));
+      checked.back().b = members;
+    }
+    checkMemory(name, op, checked);
+    if (isMeeting)
+      checked.push_back(checkOp("check.met", plain));
+  }
+  if (isFence(o)) {
+    checked.push_back(checkOp("check.fence", plain));
+    checked.back().n = !o.has("cta");
+  }
+  if (o.base == "cp" && o.has("async") && !o.has("bulk"))
+    checkCopyGroups(plain, checked);
+  p.ops.resize(start);
+  p.ops.insert(p.ops.end(), checked.begin(), checked.end());
+}
+
+void Decoder::checkCopyGroups(const Op &plain, std::vector<Op> &out) {
+  if (opcode->has("commit_group"))
+    out.push_back(checkOp("check.commit", plain));
+  bool all = opcode->has("wait_all");
+  if (!all && !opcode->has("wait_group"))
+    return;
+  out.push_back(checkOp("check.wait", plain));
+  out.back().n = all;
+  out.back().imm = all ? 0 : operand(0).value;
+}
+
+} // namespace joule::vgpu
