@@ -9,6 +9,13 @@
 
 namespace joule {
 
+double activeShareOf(const WorkCounts &work, const DeviceEnergy &device) {
+  double share = work.activeShare;
+  if (work.blocks > 0 && device.multiprocessors > 0)
+    share = std::min(share, work.blocks / device.multiprocessors);
+  return std::max(share, 1e-6);
+}
+
 double DeviceEnergy::dynamicFactor(Hertz clock) const {
   double ratio = voltage(clock) / voltage(referenceClock);
   return ratio * ratio;

@@ -72,6 +72,9 @@ struct DeviceEnergy {
 
 DeviceEnergy deviceEnergyOf(const DeviceFile &file);
 
+/// The share of the device's multiprocessors that have something to do, above 0: there may be too few blocks for all.
+double activeShareOf(const WorkCounts &work, const DeviceEnergy &device);
+
 /// All devices whose files are built in, in a stable order.
 const std::vector<DeviceEnergy> &knownDevices();
 

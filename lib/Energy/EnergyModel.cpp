@@ -43,7 +43,7 @@ double onChip(const WorkCounts &work, const Conditions &conditions, const Device
 // Time at work, times the clock and the square of the voltage.
 double busyTime(const WorkCounts &work, const Conditions &conditions, const DeviceEnergy &device) {
   double clock = conditions.clock / device.referenceClock;
-  return conditions.time.value() * work.activeShare * clock * device.dynamicFactor(conditions.clock);
+  return conditions.time.value() * activeShareOf(work, device) * clock * device.dynamicFactor(conditions.clock);
 }
 
 void addPowers(std::vector<Term> &terms) {

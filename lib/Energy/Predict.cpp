@@ -52,8 +52,23 @@ static WorkCounts onEnginesOf(const DeviceEnergy &device, WorkCounts work) {
   return work;
 }
 
+// A multiprocessor of every generation since Volta issues four instructions of 32 threads in a cycle, and moves
+// 128 bytes of shared memory.
+static Seconds onMultiprocessors(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
+  if (device.multiprocessors == 0)
+    return Seconds(0);
+  double issue = work.instructions[static_cast<int>(InstructionClass::Any)] / 128;
+  double cycles = std::max(issue, work.sharedBytes.value() / 128) / device.multiprocessors;
+  return Seconds(cycles / clock.value());
+}
+
 static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
-  Seconds compute = computeTime(work, device, clock), memory = work.dramBytes / device.dramBandwidth;
+  Seconds compute = std::max(computeTime(work, device, clock), onMultiprocessors(work, device, clock));
+  // Multiprocessors without a block do nothing.
+  compute = compute / activeShareOf(work, device);
+  Seconds memory = work.dramBytes / device.dramBandwidth;
+  if (device.l2Bandwidth.value() > 0)
+    memory = std::max(memory, work.l2Bytes / device.l2Bandwidth * (device.highestClock / clock));
   Seconds launch = work.launches * device.perLaunch, busy = std::max(compute, memory);
 
   Prediction prediction;

@@ -27,7 +27,8 @@ struct Prediction {
 
 /// Predicts `work` as one kernel at a clock; clocks outside the device's range are brought into it.
 ///
-///   time = launches · t_launch + max(Σ flops / peak(clock), bytes / bandwidth)
+///   time = launches · t_launch + max(compute / active share, DRAM bytes / bandwidth, L2 bytes / bandwidth(clock))
+///   compute = max(Σ flops / peak(clock), instructions / issue rate(clock), shared bytes / rate(clock))
 ///
 /// and the energy is EnergyModel's. If energy / time is above the cap, the clock drops until it is not.
 Prediction predict(const WorkCounts &work, const DeviceEnergy &device, Hertz clock);

@@ -32,6 +32,7 @@ struct WorkCounts {
   double launches = 0;
   Bytes l2Bytes, l1Bytes, sharedBytes;
   double instructions[instructionClassCount] = {}; ///< by InstructionClass, summed over threads
+  double blocks = 0;      ///< of the grid, of a sum those of its first part; 0: not known
   double activeShare = 1; ///< of the multiprocessors that work, 0 to 1; of a sum, that of its first part
   double occupancy = 0;   ///< resident warps as a share of the most that fit, 0 to 1
   double toggle = 1;      ///< how much operands change: 1 random values, 0.8 few values, 0.6 zeros

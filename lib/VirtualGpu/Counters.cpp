@@ -5,16 +5,16 @@
 
 namespace joule::vgpu {
 
-void Counters::add(const Counters &other) {
-  launches += other.launches;
+void Counters::add(const Counters &other, uint64_t times) {
+  launches += times * other.launches;
   for (unsigned i = 0; i < classes; ++i) {
-    warpInstructions[i] += other.warpInstructions[i];
-    threadInstructions[i] += other.threadInstructions[i];
+    warpInstructions[i] += times * other.warpInstructions[i];
+    threadInstructions[i] += times * other.threadInstructions[i];
   }
   auto *into = reinterpret_cast<uint64_t *>(&memory);
   auto *from = reinterpret_cast<const uint64_t *>(&other.memory);
   for (size_t i = 0; i < sizeof memory / sizeof *into; ++i)
-    into[i] += from[i];
+    into[i] += times * from[i];
 }
 
 uint64_t Counters::totalWarpInstructions() const {

@@ -12,7 +12,7 @@ struct Counters {
   uint64_t warpInstructions[classes] = {}, threadInstructions[classes] = {};
   MemoryCount memory = {};
 
-  void add(const Counters &other);
+  void add(const Counters &other, uint64_t times = 1);
   uint64_t totalWarpInstructions() const;
   uint64_t totalThreadInstructions() const;
 };

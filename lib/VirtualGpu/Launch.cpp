@@ -3,6 +3,7 @@
 #include "lib/VirtualGpu/WorkerPool.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace joule::vgpu {
@@ -49,13 +50,27 @@ public:
     interpretedRuns += state.interpretedRuns;
   }
 
-  void collect(Counters &total) const {
+  /// One cluster alone, from its begin to its end.
+  void runAlone(uint64_t index) {
+    begin(index);
+    constexpr size_t mostTurns = 8; // some millions of rounds of a loop
+    for (size_t turn = 0; !launch.stop && !active.empty(); ++turn) {
+      if (turn == mostTurns * launch.blocksPerCluster)
+        return launch.fail(FaultKind::Deadlock, "kernel '" + launch.request.image->entry().function->name +
+                                                    "': a block alone does not come to an end");
+      size_t which = turn % active.size();
+      if (active[which]->run() == BlockRunner::Outcome::Done)
+        finish(which);
+    }
+  }
+
+  void collect(Counters &total, uint64_t times = 1) const {
     if (!launch.request.count)
       return;
     Counters own;
     own.memory = state.memory;
     launch.request.image->eachProgram([&](const Program &program) { collectProgram(program, own); });
-    total.add(own);
+    total.add(own, times);
   }
 
 private:
@@ -90,6 +105,11 @@ private:
       return false;
     }
     launch.engine.consider();
+    begin(index);
+    return true;
+  }
+
+  void begin(uint64_t index) {
     auto cluster = std::make_shared<Cluster>();
     cluster->liveThreads = launch.threadsPerBlock * launch.blocksPerCluster;
     for (uint32_t rank = 0; rank < launch.blocksPerCluster; ++rank) {
@@ -100,7 +120,6 @@ private:
       cluster->blocks.push_back(active.back().get());
       active.back()->start(index, rank, cluster);
     }
-    return true;
   }
 
   /// The shared memory of a block stays until its whole cluster is done.
@@ -151,6 +170,49 @@ void runWorkers(LaunchState &state, unsigned count) {
   addEngineUse(state.engine.code() != nullptr, compiledRuns, interpretedRuns);
 }
 
+/// An index along one axis of a grid, and how many it stands for.
+struct Representative {
+  uint64_t index, times;
+};
+
+/// The first, the last, and one from the middle of each of `count` - 2 equal parts between; all where there are no more.
+std::vector<Representative> representatives(uint64_t size, uint64_t count) {
+  std::vector<Representative> chosen;
+  if (size <= count) {
+    for (uint64_t i = 0; i < size; ++i)
+      chosen.push_back({i, 1});
+    return chosen;
+  }
+  uint64_t between = size - 2, parts = count - 2;
+  chosen.push_back({0, 1});
+  for (uint64_t part = 0; part < parts; ++part) {
+    uint64_t begin = between * part / parts, end = between * (part + 1) / parts;
+    chosen.push_back({1 + (begin + end) / 2, end - begin});
+  }
+  chosen.push_back({size - 1, 1});
+  return chosen;
+}
+
+using Sizes = std::array<uint64_t, 3>;
+
+/// How many clusters represent the grid along each axis: three or all, then more where most stand behind one, up to
+/// `most` in all.
+Sizes sampleCounts(const Sizes &grid, uint64_t most) {
+  Sizes counts;
+  for (size_t i = 0; i < 3; ++i)
+    counts[i] = std::min<uint64_t>(grid[i], 3);
+  for (;;) {
+    size_t coarsest = 0;
+    for (size_t i = 1; i < 3; ++i)
+      if (grid[i] * counts[coarsest] > grid[coarsest] * counts[i])
+        coarsest = i;
+    uint64_t more = counts[0] * counts[1] * counts[2] / counts[coarsest] * (counts[coarsest] + 1);
+    if (counts[coarsest] >= grid[coarsest] || more > most)
+      return counts;
+    ++counts[coarsest];
+  }
+}
+
 /// The words of global memory through which the blocks of a cooperative grid synchronise.
 class Workspace {
 public:
@@ -174,6 +236,47 @@ private:
 
 } // namespace
 
+static void setShape(LaunchState &state) {
+  const LaunchRequest &request = state.request;
+  state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
+  state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
+  state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
+  state.blocksPerCluster = request.cluster[0] * request.cluster[1] * request.cluster[2];
+}
+
+/// Runs and counts a cluster for `times` of them; what it took for one.
+static uint64_t countAlone(LaunchState &state, uint64_t index, uint64_t times) {
+  if (state.expired())
+    state.fail(FaultKind::Timeout, "counting a sample was stopped at its time limit");
+  if (state.stop)
+    return 0;
+  Worker worker(state);
+  worker.runAlone(index);
+  Counters own;
+  worker.collect(own);
+  state.result.counters.add(own, times);
+  return own.totalWarpInstructions();
+}
+
+LaunchResult countSample(const LaunchRequest &request) {
+  LaunchRequest counting = request;
+  counting.count = true;
+  LaunchState state(counting);
+  setShape(state);
+  Sizes grid;
+  for (size_t i = 0; i < 3; ++i)
+    grid[i] = request.grid[i] / request.cluster[i];
+  constexpr uint64_t affordable = 400'000, mostClusters = 100; // instructions of warps
+  uint64_t first = std::max<uint64_t>(1, countAlone(state, 0, 0));
+  Sizes counts = sampleCounts(grid, std::min(mostClusters, affordable / first));
+  for (const auto &[z, ofZ] : representatives(grid[2], counts[2]))
+    for (const auto &[y, ofY] : representatives(grid[1], counts[1]))
+      for (const auto &[x, ofX] : representatives(grid[0], counts[0]))
+        countAlone(state, (z * grid[1] + y) * grid[0] + x, ofX * ofY * ofZ);
+  state.result.counters.launches = 1;
+  return std::move(state.result);
+}
+
 LaunchResult launch(const LaunchRequest &request) {
   return request.check ? launchChecked(request) : runLaunch(request, nullptr);
 }
@@ -181,10 +284,7 @@ LaunchResult launch(const LaunchRequest &request) {
 LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker) {
   LaunchState state(request);
   state.checker = checker;
-  state.numBlocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
-  state.threadsPerBlock = request.block[0] * request.block[1] * request.block[2];
-  state.warpsPerBlock = (state.threadsPerBlock + warpSize - 1) / warpSize;
-  state.blocksPerCluster = request.cluster[0] * request.cluster[1] * request.cluster[2];
+  setShape(state);
   Workspace workspace(state);
   if (state.workspace)
     request.memory->hostWrote(state.workspace, 64);

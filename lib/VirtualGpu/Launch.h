@@ -46,4 +46,9 @@ LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker);
 /// A launch in check mode: one after the other, on one worker.
 LaunchResult launchChecked(const LaunchRequest &request);
 
+/// Runs and counts a few blocks, up to a hundred of cheap ones, that stand for all: along each axis of the grid the
+/// first, the last and some between, each for those around it. Exact where these do alike, and for smaller grids.
+/// Memory is then not as the kernel would leave it. A grid whose blocks wait for each other ends in a fault.
+LaunchResult countSample(const LaunchRequest &request);
+
 } // namespace joule::vgpu

@@ -1,6 +1,7 @@
 // `joule bench`: how long a program runs, and what the model says of the GPUs that it knows.
 #include "lib/Artifact/ArtifactReader.h"
 #include "tools/joule/Command.h"
+#include "tools/joule/CountWork.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/Interrupt.h"
 #include "tools/joule/PlanCost.h"
@@ -99,6 +100,8 @@ static ExitCode bench(const Options &options) {
   Result<std::vector<LaunchWork>> launches = listLaunches(plan, sizesOf(session.inputs(), *inputs));
   if (!launches)
     return fail(launches.error(), options.json);
+  if (Result<size_t> left = countWork(loaded->artifact, *launches); !left)
+    return fail(left.error(), options.json);
 
   const DeviceProperties &device = loaded->device.properties();
   auto isUnknown = [](const LaunchWork &row) { return !row.work; };

@@ -6,6 +6,7 @@
 #include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/OperatingPoint.h"
 #include "tools/joule/Charts.h"
+#include "tools/joule/CountWork.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Units.h"
@@ -41,6 +42,8 @@ static Result<std::vector<WorkCounts>> kernelsOf(const Options &options) {
   Result<std::vector<LaunchWork>> launches = listLaunches(plan, parseDims(options.dims));
   if (!launches)
     return launches.error();
+  if (Result<size_t> left = countWork(*artifact, *launches); !left)
+    return left.error();
   std::vector<WorkCounts> kernels;
   for (const LaunchWork &launch : *launches)
     if (launch.work)

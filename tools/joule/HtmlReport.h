@@ -14,6 +14,7 @@ struct TargetReport {
   std::string target;
   const DeviceEnergy *device;
   std::vector<LaunchWork> launches;
+  size_t uncounted; ///< launches whose work is only what the plan says
 };
 
 /// For each target: the sum and how far it is to be trusted, joules by cause, the energy roofline, the front of

@@ -155,11 +155,34 @@ private:
       failure = Error{ErrorCode::PlanInvalid, "the plan launches a kernel that it does not list", ""};
       return;
     }
-    LaunchWork row{&launch, &plan.kernels(static_cast<int>(launch.kernel())), work(launch.cost())};
+    LaunchWork row{&launch, &plan.kernels(static_cast<int>(launch.kernel())), work(launch.cost()), shape(launch)};
     for (const plan::Index &size : launch.grid())
       if (value(size) == 0)
         return; // an empty grid is no launch
     launches.push_back(row);
+  }
+
+  /// nothing, too, for what no driver would take
+  std::optional<LaunchShape> shape(const plan::Launch &launch) const {
+    LaunchShape shape;
+    std::optional<int64_t> shared = launch.has_shared_bytes() ? value(launch.shared_bytes()) : 0;
+    if (launch.grid_size() != 3 || launch.block_size() != 3 || !shared || *shared < 0 || *shared > INT32_MAX)
+      return std::nullopt;
+    shape.sharedBytes = static_cast<uint32_t>(*shared);
+    for (int i = 0; i < 3; ++i) {
+      std::optional<int64_t> size = value(launch.grid(i));
+      if (!size || *size < 1 || *size > INT32_MAX)
+        return std::nullopt;
+      shape.grid[static_cast<size_t>(i)] = static_cast<uint32_t>(*size);
+      shape.block[static_cast<size_t>(i)] = launch.block(i);
+    }
+    for (const plan::Argument &argument : launch.arguments()) {
+      std::optional<int64_t> number = argument.kind() == plan::Argument::BUFFER ? 0 : value(argument.value());
+      if (!number)
+        return std::nullopt;
+      shape.arguments.push_back(*number);
+    }
+    return shape;
   }
 
   std::optional<WorkCounts> work(const plan::Cost &cost) const {

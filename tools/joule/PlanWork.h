@@ -5,6 +5,7 @@
 #include "lib/Artifact/plan.pb.h"
 #include "lib/Energy/Predict.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +14,20 @@
 
 namespace joule::cli {
 
+/// What a kernel is launched with.
+struct LaunchShape {
+  std::array<uint32_t, 3> grid, block;
+  uint32_t sharedBytes = 0;
+  std::vector<int64_t> arguments; ///< 0 for a buffer
+};
+
 /// One launch of a run. Its fields point into the plan.
 struct LaunchWork {
   const plan::Launch *launch = nullptr;
   const plan::Kernel *kernel = nullptr;
   std::optional<WorkCounts>
       work; ///< nothing where only a run knows its size, or whether and how often it comes
+  std::optional<LaunchShape> shape; ///< nothing where only a run knows it
 };
 
 /// Sizes by the names of a plan's symbols.

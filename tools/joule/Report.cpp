@@ -3,6 +3,7 @@
 #include "lib/Artifact/ArtifactReader.h"
 #include "lib/Artifact/AtomicFile.h"
 #include "tools/joule/Command.h"
+#include "tools/joule/CountWork.h"
 #include "tools/joule/HtmlReport.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/PlanCost.h"
@@ -42,6 +43,15 @@ static size_t countUnknown(const TargetReport &report) {
   return static_cast<size_t>(std::count_if(report.launches.begin(), report.launches.end(), isUnknown));
 }
 
+// Of all threads.
+static Json describeCounts(const WorkCounts &work) {
+  auto instructions = [&](InstructionClass which) { return work.instructions[static_cast<int>(which)]; };
+  return {{"instructions", instructions(InstructionClass::Any)}, {"fp32", instructions(InstructionClass::Fp32)},
+          {"integer", instructions(InstructionClass::Integer)},  {"special", instructions(InstructionClass::Special)},
+          {"l2Bytes", work.l2Bytes.value()},                     {"sharedBytes", work.sharedBytes.value()},
+          {"blocks", work.blocks}};
+}
+
 static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   Json json = {{"kernel", row.kernel->name()},
                {"nodes", std::vector<std::string>(row.launch->nodes().begin(), row.launch->nodes().end())},
@@ -50,6 +60,8 @@ static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
     return json;
   json["flops"] = row.work->totalFlops().value();
   json["bytes"] = row.work->dramBytes.value();
+  if (row.work->blocks > 0)
+    json["counted"] = describeCounts(*row.work);
   if (!device)
     return json;
   Prediction cost = joule::predict(*row.work, *device);
@@ -66,7 +78,8 @@ static Json describe(const TargetReport &report) {
   Json launches = Json::array();
   for (const LaunchWork &row : report.launches)
     launches.push_back(describe(row, report.device));
-  Json json = {{"target", report.target}, {"launches", launches}, {"launchesNotModelled", countUnknown(report)}};
+  Json json = {{"target", report.target}, {"launches", launches}, {"launchesNotModelled", countUnknown(report)},
+               {"launchesNotCounted", report.uncounted}};
   if (!report.device)
     return json;
   json["device"] = report.device->name;
@@ -100,6 +113,9 @@ static void printReport(const TargetReport &report) {
              "time", "energy", "bound by", "nodes");
   for (const LaunchWork &row : report.launches)
     printRow(row, report.device);
+  if (report.uncounted > countUnknown(report))
+    fmt::print("  {} of them do not end without their data: their instructions are not counted\n",
+               report.uncounted - countUnknown(report));
   if (size_t unknown = countUnknown(report))
     fmt::print("  {} of them depend on values that only a run knows; the sum leaves them out\n", unknown);
 }
@@ -117,7 +133,10 @@ static Result<std::vector<TargetReport>> makeReports(const Artifact &artifact, c
     if (launches->empty() && !options.node.empty())
       return Error{ErrorCode::NodeUnknown,
                    fmt::format("no launch for {} computes a node of this name", target), options.node};
-    reports.push_back({target, deviceFor(plan.target()), std::move(*launches)});
+    Result<size_t> uncounted = countWork(artifact, *launches);
+    if (!uncounted)
+      return uncounted.error();
+    reports.push_back({target, deviceFor(plan.target()), std::move(*launches), *uncounted});
   }
   return reports;
 }

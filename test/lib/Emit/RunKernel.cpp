@@ -234,6 +234,7 @@ KernelRun runKernel(const std::string &text, const std::vector<Buffer> &inputs, 
   run.count = count;
   result.error = test::run(run);
   result.counts = run.counts;
+  result.sampled = run.sampled;
   llvm::raw_string_ostream(result.schedule) << kernel.getScheduleAttr();
   for (auto [number, buffer] : llvm::enumerate(result.results))
     llvm::copy(run.buffers[inputs.size() + number], buffer.bytes.mutableData());

@@ -15,8 +15,8 @@ struct KernelRun {
   /// Empty, or what went wrong.
   std::string error;
   std::vector<Buffer> results;
-  /// What was counted, where it was asked for; and the schedule that the kernel had.
-  PtxCounts counts = {};
+  /// What was counted of all blocks and by countSample(), where it was asked for; and the schedule that the kernel had.
+  PtxCounts counts = {}, sampled = {};
   std::string schedule = "";
 };
 

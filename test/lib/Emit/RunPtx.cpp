@@ -9,6 +9,13 @@
 namespace joule::test {
 namespace {
 
+PtxCounts countsOf(const vgpu::Counters &counters) {
+  const vgpu::MemoryCount &memory = counters.memory;
+  return {counters.totalThreadInstructions(), memory.globalLoadBytes + memory.globalStoreBytes,
+          memory.globalLoadSectors + memory.globalStoreSectors, memory.sharedLoadBytes + memory.sharedStoreBytes,
+          memory.sharedLoadWavefronts + memory.sharedStoreWavefronts};
+}
+
 std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
   vgpu::LoadedModule module(run.ptx, memory);
   vgpu::LaunchRequest request;
@@ -37,17 +44,19 @@ std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
     memcpy(request.parameters.data() + program.kernelParameters[number], &value, sizeof value);
   }
   vgpu::LaunchResult result = vgpu::launch(request);
-  const vgpu::MemoryCount &counted = result.counters.memory;
-  run.counts = {result.counters.totalThreadInstructions(), counted.globalLoadBytes + counted.globalStoreBytes,
-                counted.globalLoadSectors + counted.globalStoreSectors,
-                counted.sharedLoadBytes + counted.sharedStoreBytes,
-                counted.sharedLoadWavefronts + counted.sharedStoreWavefronts};
+  run.counts = countsOf(result.counters);
   if (result.fault != vgpu::FaultKind::None)
     return result.message;
   for (size_t number = 0; number < addresses.size(); ++number)
     memcpy(run.buffers[number].data(), reinterpret_cast<void *>(addresses[number]),
            run.buffers[number].size());
-  return "";
+  if (!run.count)
+    return "";
+  for (size_t number = 0; number < addresses.size(); ++number)
+    memset(reinterpret_cast<void *>(addresses[number]), 0, run.buffers[number].size());
+  result = vgpu::countSample(request);
+  run.sampled = countsOf(result.counters);
+  return result.message;
 }
 
 } // namespace

@@ -27,6 +27,7 @@ struct PtxRun {
   /// Filled where asked for.
   bool count = false;
   PtxCounts counts;
+  PtxCounts sampled; ///< by countSample(), with zeros in all buffers
 };
 
 /// Runs it; the buffers then hold what the kernel wrote. Empty, or what went wrong. Accesses outside of the

@@ -48,9 +48,11 @@ keys(joule("bench", "model.onnx", "--random", "--seed", "3", "--dim", "batch=2",
 
 found = joule("report", "model.joule", "--dim", "batch=4", "--node", "relu")
 keys(found, "model", "targets")
-keys(found["targets"][0], "target", "launches", "launchesNotModelled", "device", "total")
-keys(found["targets"][0]["launches"][0], "kernel", "nodes", "family", "flops", "bytes", "seconds", "joules", "bound", "source",
-     "joulesByCause")
+keys(found["targets"][0], "target", "launches", "launchesNotModelled", "launchesNotCounted", "device", "total")
+launch = found["targets"][0]["launches"][0]
+keys(launch, "kernel", "nodes", "family", "flops", "bytes", "counted", "seconds", "joules", "bound", "source", "joulesByCause")
+keys(launch["counted"], "instructions", "fp32", "integer", "special", "l2Bytes", "sharedBytes", "blocks")
+assert launch["counted"]["l2Bytes"] == launch["bytes"] == 64 and launch["counted"]["blocks"] == 1, launch
 total = found["targets"][0]["total"]
 keys(total, *cost)
 assert abs(sum(total["joulesByCause"].values()) - total["joules"]) <= 1e-6 * total["joules"], total
