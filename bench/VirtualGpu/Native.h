@@ -5,6 +5,7 @@
 
 namespace joule::bench {
 
+/// Of the processor, by all threads of this process: what else the machine does counts less than on a clock.
 double seconds();
 /// Best multiply-adds in f32, in FLOP/s, on `threads` cores.
 double peakFma(unsigned threads);

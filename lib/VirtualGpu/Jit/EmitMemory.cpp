@@ -406,14 +406,16 @@ void Emitter::emitStore(const Operation &o) {
     return;
   }
   access = resolve(o);
+  std::vector<uint32_t> sources = o.list;
+  if (access.count == 1)
+    sources = {uint32_t(o.d)};
+  for (uint32_t slot : sources)
+    current(slot); // read here, not on one of the two ways
   V ok = inRange(o, access);
   BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
   MDBuilder weights(context);
   b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(rare);
-  std::vector<uint32_t> sources = o.list;
-  if (access.count == 1)
-    sources = {uint32_t(o.d)};
   for (uint32_t slot : sources)
     spillAlways(slot);
   if (!access.shape.scalar())

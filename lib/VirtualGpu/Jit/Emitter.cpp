@@ -156,7 +156,7 @@ void Emitter::define(const Operation &o, int32_t slotIndex, V value) {
   uint32_t slot = uint32_t(slotIndex);
   const Slot &s = graph.slots[slot];
   if (o.guard >= 0) {
-    bool scalar = state[slot].kind == Shape::Uniform && !value->getType()->isVectorTy() &&
+    bool scalar = state[slot].kind == Shape::Uniform && resultShape.kind == Shape::Uniform &&
                   shapeOf(uint32_t(o.guard)).kind == Shape::Uniform;
     V p = valueOf(o.guard, scalar);
     if (o.guardNegated)
@@ -467,34 +467,25 @@ void Emitter::terminate(uint32_t k) {
 /// The end of a block under a mask: new values for its lanes, the old ones for the others and where it was
 /// skipped.
 void Emitter::finishMasked(uint32_t k) {
-  std::vector<V> old(values.size(), nullptr), fresh = values;
+  std::vector<V> old(values.size(), nullptr);
   State after = state;
+  SlotSet written(values.size(), false);
+  for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
+    for (uint32_t d : graph.operations[i].defs)
+      written[d] = true;
   std::vector<uint32_t> changed;
   for (uint32_t s = 0; s < values.size(); ++s) {
-    if (graph.slots[s].isConstant || values[s] == before[s])
-      continue;
-    bool written = false;
-    for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last && !written; ++i)
-      for (uint32_t d : graph.operations[i].defs)
-        written |= d == s;
-    if (!written || graph.slots[s].inFrame) {
-      values[s] = written ? nullptr : before[s];
-      if (written && shapes.blends(k, s))
-        after[s] = Shape(), after[s].kind = Shape::Varying;
+    if (!written[s]) { // what was read from the frame in here is not known behind
+      values[s] = before[s];
       continue;
     }
-    changed.push_back(s);
+    if (shapes.blends(k, s))
+      after[s] = Shape(), after[s].kind = Shape::Varying;
+    if (graph.slots[s].inFrame)
+      values[s] = nullptr;
+    else
+      changed.push_back(s);
   }
-  for (uint32_t s = 0; s < values.size(); ++s) // written through without a value kept
-    if (graph.slots[s].inFrame && !graph.slots[s].isConstant) {
-      for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
-        for (uint32_t d : graph.operations[i].defs)
-          if (d == s) {
-            values[s] = nullptr;
-            if (shapes.blends(k, s))
-              after[s] = Shape(), after[s].kind = Shape::Varying;
-          }
-    }
   BasicBlock *body = b.GetInsertBlock();
   for (uint32_t s : changed) {
     bool blends = shapes.blends(k, s);
@@ -511,8 +502,6 @@ void Emitter::finishMasked(uint32_t k) {
     if (blends) {
       V now = values[s]->getType()->isVectorTy() ? values[s] : materialised(values[s], state[s], graph.slots[s].width);
       values[s] = b.CreateSelect(mask, now, was);
-      after[s] = Shape();
-      after[s].kind = Shape::Varying;
     }
   }
   b.CreateBr(skipTo);

@@ -160,12 +160,10 @@ void Shapes::findJoins(const std::vector<bool> &parts) {
 
 bool Shapes::blends(uint32_t b, uint32_t slot) const {
   uint32_t from = uint32_t(parted[b]), join = joins[from];
-  if (!graph.blocks[b].liveOut[slot])
-    return false;
   if (graph.blocks[from].liveOut[slot])
     return true;
   for (uint32_t k = from + 1; k < join; ++k)
-    if (k != b)
+    if (k != b && graph.blocks[k].liveOut[slot])
       for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
         for (uint32_t d : graph.operations[i].defs)
           if (d == slot)
