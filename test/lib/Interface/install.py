@@ -14,6 +14,7 @@ import numpy
 build, temporary = map(pathlib.Path, sys.argv[1:])
 VERSION = re.search(r'"(.*)"', (pathlib.Path(__file__).parents[3] / "include" / "joule" / "Version.h").read_text()).group(1)
 outside = pathlib.Path(__file__).parent / "Inputs" / "outside"
+os.environ["CMAKE_GENERATOR"] = "Ninja"  # there need not be a make
 
 
 def run(*command, **options):
