@@ -1000,6 +1000,7 @@ private:
     if (index >= 0) {
       operand.kind = OperandKind::Register;
       operand.index = uint32_t(index);
+      operand.value = partSelector();
       return;
     }
     if (name[0] == '%' || name == "WARP_SZ")
@@ -1016,6 +1017,24 @@ private:
     scopeOfName.push_back(scope);
   }
 
+  static bool isAlwaysZero(std::string_view name) {
+    for (std::string_view prefix : {"%envreg", "%pm", "%reserved_smem_offset", "%current_graph_exec"})
+      if (name.substr(0, prefix.size()) == prefix)
+        return true;
+    return false;
+  }
+
+  /// `%r1.h0`, `%r2.b3210`: parts of a video instruction's operand, as Operand::value.
+  int64_t partSelector() {
+    if (at + 2 >= end || *at != '.' || (at[1] != 'b' && at[1] != 'h') || !isDigit(at[2]))
+      return 0;
+    PartSelector selector;
+    selector.halves = at[1] == 'h';
+    for (at += 2; at < end && *at >= '0' && *at <= '7' && selector.count < 4; ++at)
+      selector.parts[selector.count++] = uint8_t(*at - '0');
+    return selector.pack();
+  }
+
   void resolveSpecial(std::string_view name, const char *start, Operand &operand) {
     if (at + 1 < end && *at == '.') {
       at += 2;
@@ -1025,7 +1044,7 @@ private:
     operand.kind = OperandKind::Special;
     if (it != specialNames().end())
       operand.index = uint32_t(it->second);
-    else if (name.substr(0, 7) == "%envreg" || name.substr(0, 3) == "%pm")
+    else if (isAlwaysZero(name))
       operand.index = uint32_t(SpecialRegister::Zero);
     else
       failAt(start, "undeclared register");

@@ -70,7 +70,7 @@ struct Opcode {
 
 enum class OperandKind : uint8_t {
   None,     // `_`
-  Register, // index: the function's register
+  Register, // index: the function's register; value: a PartSelector, or 0
   Integer,  // value
   Float32,  // value: the bits
   Float64,  // value: the bits
@@ -88,6 +88,24 @@ struct Operand {
   uint32_t index = 0;
   int64_t value = 0;
   int64_t offset = 0;
+};
+
+/// Which bytes or halves of an operand a video instruction takes, the highest first: `.b3210`, `.h1`.
+struct PartSelector {
+  bool halves = false;
+  uint8_t count = 0, parts[4] = {};
+
+  int64_t pack() const {
+    return int64_t(parts[0]) | parts[1] << 4 | parts[2] << 8 | parts[3] << 12 | count << 16 | halves << 20;
+  }
+  static PartSelector unpack(int64_t bits) {
+    PartSelector s;
+    for (unsigned i = 0; i < 4; ++i)
+      s.parts[i] = uint8_t(bits >> (4 * i) & 15);
+    s.count = uint8_t(bits >> 16 & 7);
+    s.halves = bits >> 20 & 1;
+    return s;
+  }
 };
 
 enum class SpecialRegister : uint8_t {
