@@ -1,6 +1,7 @@
 // Handlers of what came with sm_90: mbarriers, the copy engine (bulk copies, tensor boxes) and clusters.
 // Copies are done when they are issued, so that waiting for a group of them needs nothing; their barriers
 // count the bytes all the same.
+#include "lib/VirtualGpu/DeviceMemory.h"
 #include "lib/VirtualGpu/Program.h"
 #include "lib/VirtualGpu/Ptx.h"
 #include "lib/VirtualGpu/Scalar.h"
@@ -49,28 +50,11 @@ u8 *fail(Warp *w, const Op *op, FaultKind kind, u64 address, unsigned lane) {
   return nullptr;
 }
 
-bool isShared(unsigned space, u64 address) {
-  return space == inShared || (space == inGeneric && address >> 56 == sharedWindow >> 56);
-}
-
-u64 sharedHost(Warp *w, u64 address, u64 bytes) {
-  address &= ~sharedWindow;
-  bool own = address < w->sharedSize && bytes <= w->sharedSize - address;
-  return own ? u64(w->shared) + address : sharedOfCluster(w, address, bytes);
-}
-
 /// The host's address of `bytes` there; null after a fault.
 u8 *locate(Warp *w, const Op *op, u64 address, unsigned space, u64 bytes, u64 alignment, unsigned lane) {
   if (address & (alignment - 1))
     return fail(w, op, FaultKind::Misaligned, address, lane);
-  u64 host = 0;
-  if (isShared(space, address))
-    host = sharedHost(w, address, bytes);
-  else if (space == inParam || address >> 56 == paramWindow >> 56) {
-    u64 offset = address & ~paramWindow;
-    host = offset < w->paramSize && bytes <= w->paramSize - offset ? u64(w->params) + offset : 0;
-  } else if (address >> 56 == 0 && findRange(w, op, address, address + bytes))
-    host = address;
+  u64 host = hostAddress(w, op, address, space, bytes, lane);
   return host ? reinterpret_cast<u8 *>(host) : fail(w, op, FaultKind::IllegalAddress, address, lane);
 }
 u8 *locate(Warp *w, const Op *op, const AsyncAddress &a, u8 *r, u64 bytes, u64 alignment, unsigned lane) {
@@ -261,7 +245,7 @@ bool copyBytes(Warp *w, const Op *op, u8 *r, const BulkCopy &copy, unsigned lane
   ptx::Type type = ptx::Type(copy.type);
   scalar::Atomic reduction =
       copy.reduction ? scalar::atomicNamed(copy.reduction, uint8_t(type)) : scalar::noAtomic;
-  bool touchesGlobal = copy.toGlobal || !isShared(copy.from.space, given(copy.from, r, lane));
+  bool touchesGlobal = copy.toGlobal || !isSharedAddress(copy.from.space, given(copy.from, r, lane));
   if (touchesGlobal)
     countCopy(w, copy.toGlobal, given(copy.toGlobal ? copy.to : copy.from, r, lane), bytes);
   return eachTarget(w, copy, r, lane, [&](u64 to, u64 barrier) {

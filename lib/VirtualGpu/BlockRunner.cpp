@@ -134,6 +134,7 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
     warp->w.budget = budgetOfWarp;
     warp->rotate = false;
     warp->root->lanes = warp->w.initial;
+    warp->root->localTop = image.entry().localBytes;
     warp->groups.clear();
     warp->groups.push_back({warp->w.initial, image.entry().ops.data(), warp->root.get()});
   }
@@ -213,6 +214,7 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
   w.mask = group.mask;
   warp.running = group.frame;
   w.localBase = group.frame->localBase;
+  w.localTop = &group.frame->localTop;
   group.lastRun = ++warp.turns;
   uint8_t *registers = group.frame->registers;
   if (group.mask == w.live)
@@ -477,7 +479,8 @@ void BlockRunner::enter(WarpState &warp, Group group, const CallSite &site, cons
   frame->site = &site;
   frame->depth = group.frame->depth + 1;
   frame->lanes = group.mask;
-  frame->localBase = group.frame->localBase + group.frame->program->localBytes;
+  frame->localBase = (group.frame->localTop + 15) & ~15ull;
+  frame->localTop = frame->localBase + callee.localBytes;
   for (size_t i = 0; i < site.arguments.size() && i < callee.parameters.size(); ++i)
     memcpy(frame->registers + callee.parameters[i].offset, group.frame->registers + site.arguments[i].offset,
            uint64_t(std::min(site.arguments[i].bytes, callee.parameters[i].bytes)) * warpSize);
@@ -649,6 +652,12 @@ uint64_t sharedOfCluster(const Warp *w, uint64_t address, uint64_t bytes) {
 }
 
 uint32_t rankInCluster(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->rankInCluster(); }
+uint64_t allocateOnDevice(Warp *w, uint64_t bytes) {
+  return static_cast<BlockRunner *>(w->runner)->deviceMemory().allocateOnDevice(bytes);
+}
+bool releaseOnDevice(Warp *w, uint64_t address) {
+  return static_cast<BlockRunner *>(w->runner)->deviceMemory().releaseOnDevice(address);
+}
 void arriveAtCluster(Warp *w) { static_cast<BlockRunner *>(w->runner)->arriveAtCluster(w); }
 bool clusterHasMet(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->clusterHasMet(w); }
 

@@ -42,7 +42,7 @@ struct Frame {
   const Op *returnTo = nullptr;
   const CallSite *site = nullptr;
   uint32_t depth = 0, lanes = 0;
-  uint64_t localBase = 0;
+  uint64_t localBase = 0, localTop = 0;
   uint8_t *registers = nullptr;
 
   explicit Frame(const Program &program);
@@ -107,6 +107,7 @@ public:
   uint32_t rankInCluster() const { return rank; }
   /// The host's address of shared memory of the block of that rank; 0 if it leaves it.
   uint64_t sharedOf(uint32_t rank, uint64_t offset, uint64_t bytes) const;
+  MemoryMap &deviceMemory() const { return *launch.request.memory; }
   void arriveAtCluster(Warp *w);
   bool clusterHasMet(const Warp *w) const;
   BlockChecker *checker() { return blockChecker.get(); }

@@ -273,6 +273,8 @@ uint32_t Decoder::result(const Operand &o, unsigned width) {
     throw Unsupported{"the result is not a register"};
   if (widthOfRegister(o) != width)
     throw Unsupported{"the result's register has another size"};
+  if (o.value)
+    throw Unsupported{"a part of a register"};
   return registers[o.index];
 }
 
@@ -301,6 +303,8 @@ uint32_t Decoder::use(const Operand &o, unsigned width, Type type) {
 uint32_t Decoder::useRegister(const Operand &o, unsigned width) {
   if (widthOfRegister(o) != width)
     throw Unsupported{"a register has another size than the instruction"};
+  if (o.value)
+    throw Unsupported{"a part of a register"};
   if (!o.negated)
     return registers[o.index];
   uint32_t t = temporary(width);
@@ -498,12 +502,33 @@ const std::unordered_map<std::string, Decoder::Method> &Decoder::methods() {
                                                                 {"bmsk", &D::bitMask},
                                                                 {"szext", &D::sizeExtend},
                                                                 {"fns", &D::findNthSet},
-                                                                {"vabsdiff4", &D::videoAbsDiff},
-                                                                {"vadd4", &D::videoAdd},
-                                                                {"vsub4", &D::videoSub},
-                                                                {"vmin4", &D::videoMin},
-                                                                {"vmax4", &D::videoMax},
-                                                                {"vavrg4", &D::videoAverage},
+                                                                {"vabsdiff4", &D::video},
+                                                                {"vadd4", &D::video},
+                                                                {"vsub4", &D::video},
+                                                                {"vmin4", &D::video},
+                                                                {"vmax4", &D::video},
+                                                                {"vavrg4", &D::video},
+                                                                {"vadd", &D::video},
+                                                                {"vsub", &D::video},
+                                                                {"vabsdiff", &D::video},
+                                                                {"vmin", &D::video},
+                                                                {"vmax", &D::video},
+                                                                {"vshl", &D::video},
+                                                                {"vshr", &D::video},
+                                                                {"vset", &D::video},
+                                                                {"vmad", &D::video},
+                                                                {"vadd2", &D::video},
+                                                                {"vsub2", &D::video},
+                                                                {"vabsdiff2", &D::video},
+                                                                {"vmin2", &D::video},
+                                                                {"vmax2", &D::video},
+                                                                {"vavrg2", &D::video},
+                                                                {"vset2", &D::video},
+                                                                {"vset4", &D::video},
+                                                                {"createpolicy", &D::createPolicy},
+                                                                {"alloca", &D::allocateLocal},
+                                                                {"stacksave", &D::localStack},
+                                                                {"stackrestore", &D::localStack},
                                                                 {"copysign", &D::copySign},
                                                                 {"testp", &D::testFloat},
                                                                 {"setp", &D::setPredicate},
@@ -562,10 +587,10 @@ bool isKnown(const ptx::Opcode &opcode) { return Decoder::methods().count(opcode
 
 bool hasResult(const ptx::Opcode &opcode) {
   static const char *const without[] = {
-      "st",         "red",       "bra",      "brx",       "call",          "bar",      "barrier",
-      "membar",     "fence",     "prefetch", "prefetchu", "exit",          "ret",      "trap",
-      "brkpt",      "nanosleep", "cp",       "discard",   "applypriority", "stmatrix", "griddepcontrol",
-      "setmaxnreg", "pmevent",   "wgmma",    "sust",      "sured"};
+      "st",         "red",       "bra",          "brx",       "call",          "bar",      "barrier",
+      "membar",     "fence",     "prefetch",     "prefetchu", "exit",          "ret",      "trap",
+      "brkpt",      "nanosleep", "cp",           "discard",   "applypriority", "stmatrix", "griddepcontrol",
+      "setmaxnreg", "pmevent",   "stackrestore", "wgmma",     "sust",          "sured"};
   if (opcode.base == "bar" || opcode.base == "barrier")
     return opcode.has("red");
   if (opcode.base == "wmma")

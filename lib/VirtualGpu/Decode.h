@@ -4,6 +4,7 @@
 
 #include "lib/VirtualGpu/Program.h"
 #include "lib/VirtualGpu/Ptx.h"
+#include "lib/VirtualGpu/VideoRule.h"
 
 #include <deque>
 #include <string>
@@ -80,6 +81,7 @@ struct Program {
   std::vector<uint32_t> kernelParameterSizes;
   uint32_t kernelParameterBytes = 0;
   uint32_t localBytes = 0;
+  bool allocatesLocal = false; // alloca
   bool calls = false;
   uint32_t functionIndex = 0;
   uint32_t registers32 = 0;      // an estimate of the registers per thread: the frame's high-water mark
@@ -91,6 +93,7 @@ struct Program {
   std::deque<WmmaProduct> wmmaProducts;
   std::deque<BulkCopy> bulkCopies;
   std::deque<MatrixTile> tiles;
+  std::deque<VideoRule> videoRules;
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 

@@ -189,9 +189,9 @@ void Decoder::flushResult() {
 }
 
 void Decoder::minOrMax() {
-  const std::string &base = opcode->base;
   if (opcode->has("xorsign"))
-    throw Unsupported{".xorsign.abs"};
+    return minOrMaxWithSign();
+  const std::string &base = opcode->base;
   std::string keep = opcode->has("NaN") ? ".NaN" : "";
   bool packedIntegers = type() == Type::U16x2 || type() == Type::S16x2;
   if (isReal(type()))
@@ -203,12 +203,43 @@ void Decoder::minOrMax() {
   if (opcode->has("relu"))
     reluInteger();
 }
-
 void Decoder::reluInteger() {
-  if (type() != Type::S32)
+  if (type() != Type::S32 && type() != Type::S16x2)
     throw Unsupported{".relu of this type"};
   uint32_t d = result(operand(0), width());
-  emit("max.s32", d, d, constant(4, 0));
+  emit(std::string("max.") + ptx::nameOf(type()), d, d, constant(4, 0));
+}
+
+/// .xorsign.abs: of the magnitudes, with the sign of the product; a NaN has none.
+void Decoder::minOrMaxWithSign() {
+  uint32_t a = use(operand(1), width(), type()), b = use(operand(2), width(), type()),
+           d = result(operand(0), width());
+  if (!isPacked(type()))
+    return signedExtreme(type(), d, a, b);
+  Type half = isBrain(type()) ? Type::BF16 : Type::F16;
+  uint32_t parts[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    uint32_t x = halfOf(a, i), y = halfOf(b, i);
+    signedExtreme(half, parts[i] = temporary(2), x, y);
+  }
+  emit("pack.2.4", d, parts[0], parts[1]);
+}
+void Decoder::signedExtreme(Type t, uint32_t d, uint32_t a, uint32_t b) {
+  unsigned w = widthOf(t);
+  std::string bits = bitsName(t), keep = opcode->has("NaN") ? ".NaN" : "",
+              absolute = w == 2 ? "abs.f16" : "abs.f32";
+  uint64_t top = w == 2 ? 0x8000 : 0x80000000, nan = top - 1;
+  uint32_t x = temporary(w), y = temporary(w), sign = temporary(w), number = temporary(0);
+  emit("xor." + bits, sign, a, b);
+  emit("and." + bits, sign, sign, constant(w, top));
+  emit(absolute, x, a);
+  emit(absolute, y, b);
+  emit(opcode->base + keep + (w == 4 ? ftz() : "") + "." + ptx::nameOf(t), x, x, y);
+  emit("and." + bits, y, x, constant(w, nan));
+  Op &op = emit("setp.le.u" + std::to_string(8 * w));
+  op.d = number, op.a = y, op.b = constant(w, w == 4 ? 0x7f800000 : isBrain(t) ? 0x7f80 : 0x7c00);
+  emit("selp." + bits, sign, sign, constant(w, 0), number);
+  emit("or." + bits, d, x, sign);
 }
 
 void Decoder::logic() {
@@ -284,12 +315,25 @@ void Decoder::permute() {
 }
 
 void Decoder::logicTable() {
-  if (opcode->has("BOOL"))
-    throw Unsupported{"lop3 with a predicate"};
+  if (operand(0).kind == OperandKind::Pair)
+    return logicTableWithPredicate();
   if (operand(4).kind != OperandKind::Integer)
     throw Unsupported{"a table that is not a constant"};
   fourOperands("lop3.b32");
   p.ops.back().imm = operand(4).value & 0xff;
+}
+
+/// lop3.or d|p, a, b, c, table, q: p tells whether d is not zero, or q is true.
+void Decoder::logicTableWithPredicate() {
+  if (operand(4).kind != OperandKind::Integer)
+    throw Unsupported{"a table that is not a constant"};
+  uint32_t a = use(operand(1), 4), b = use(operand(2), 4), c = use(operand(3), 4), q = predicate(operand(5));
+  uint32_t d = result(element(operand(0), 0), 4), flag = result(element(operand(0), 1), 0);
+  emit("lop3.b32", d, a, b, c);
+  p.ops.back().imm = operand(4).value & 0xff;
+  Op &op = emit("setp.ne.u32");
+  op.d = flag, op.e = noRegister, op.a = d, op.b = constant(4, 0), op.c = q,
+  op.n = opcode->has("and") ? 1 : 2;
 }
 
 void Decoder::funnelShift() {
@@ -317,27 +361,6 @@ void Decoder::sizeExtend() {
 }
 
 void Decoder::findNthSet() { slowFromOperands(scalar::nthSet); }
-
-void Decoder::videoBytes(uint8_t which) {
-  scalar::Rule r = rule(which);
-  r.from = uint8_t(opcode->type(1));
-  r.relu = opcode->has("add");
-  uint32_t a = use(operand(1), 4), b = use(operand(2), 4),
-           c = count() > 3 ? use(operand(3), 4) : constant(4, 0);
-  slow(r, result(operand(0), 4), 4, a, b, c);
-}
-
-void Decoder::videoAbsDiff() { videoBytes(scalar::videoAbsDiff4); }
-
-void Decoder::videoAdd() { videoBytes(scalar::videoAdd4); }
-
-void Decoder::videoSub() { videoBytes(scalar::videoSub4); }
-
-void Decoder::videoMin() { videoBytes(scalar::videoMin4); }
-
-void Decoder::videoMax() { videoBytes(scalar::videoMax4); }
-
-void Decoder::videoAverage() { videoBytes(scalar::videoAvg4); }
 
 void Decoder::copySign() { threeOperands(std::string("copysign.") + ptx::nameOf(type())); }
 

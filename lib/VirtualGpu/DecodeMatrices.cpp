@@ -37,8 +37,15 @@ void Decoder::copyAsync() {
   if (operand(2).kind != OperandKind::Integer)
     throw Unsupported{"a copy of unknown size"};
   uint32_t readBytes = noRegister;
-  if (count() > 3 && !opcode->has("L2::cache_hint"))
+  bool more = count() > (opcode->has("L2::cache_hint") ? 4u : 3u);
+  if (more && operand(3).kind == OperandKind::Register && widthOfRegister(operand(3)) == 0) {
+    // A predicate leaves the source out.
+    readBytes = temporary(4);
+    emit("selp.b32", readBytes, constant(4, 0), constant(4, uint64_t(operand(2).value)),
+         predicate(operand(3)));
+  } else if (more) {
     readBytes = use(operand(3), 4);
+  }
   Op &op = emit("cpasync");
   setAddress(op, to, false);
   op.b = from.place;
@@ -104,11 +111,10 @@ bool Decoder::multiplyCommonly(const MatrixTile &tile) {
 }
 
 Decoder::Shape Decoder::wmmaShape() const {
-  static const std::pair<const char *, Shape> shapes[] = {{"m16n16k16", {16, 16, 16}},
-                                                          {"m32n8k16", {32, 8, 16}},
-                                                          {"m8n32k16", {8, 32, 16}},
-                                                          {"m16n16k8", {16, 16, 8}},
-                                                          {"m8n8k4", {8, 8, 4}}};
+  static const std::pair<const char *, Shape> shapes[] = {
+      {"m16n16k16", {16, 16, 16}}, {"m32n8k16", {32, 8, 16}}, {"m8n32k16", {8, 32, 16}},
+      {"m16n16k8", {16, 16, 8}},   {"m8n8k4", {8, 8, 4}},     {"m8n8k32", {8, 8, 32}},
+      {"m8n8k128", {8, 8, 128}}};
   for (auto &[name, shape] : shapes)
     if (opcode->has(name))
       return shape;
@@ -144,11 +150,24 @@ void Decoder::moveFragment(unsigned addressAt, unsigned registersAt, const std::
   s.columns = which == "a" ? shape.k : shape.n;
   s.rowMajor = opcode->has("row");
   s.elementBytes = ptx::sizeOf(type());
+  int perByte = 1; // of elements smaller than a byte, which lie along k: bytes of rows, or of columns
+  if (isSmallFragment() && (which == "a" || which == "b")) {
+    perByte = opcode->has("b1") ? 8 : 2;
+    if (s.rowMajor != (which == "a"))
+      throw Unsupported{"this layout"};
+    s.rows = 8, s.columns = shape.k / perByte, s.rowMajor = true, s.elementBytes = 1;
+  }
   std::vector<uint32_t> list = fragment(operand(registersAt), !stores);
   if (list.size() * warpSize * std::max(4u, s.elementBytes) < size_t(s.rows) * s.columns * s.elementBytes)
     throw Unsupported{"a fragment of this size"};
   s.list = keepList(list);
-  uint32_t leading = count() > 2 ? use(operand(2), 4) : constant(4, s.rowMajor ? s.columns : s.rows);
+  uint32_t leading = count() > 2 ? use(operand(2), 4)
+                                 : constant(4, uint64_t(perByte) * unsigned(s.rowMajor ? s.columns : s.rows));
+  if (perByte > 1) {
+    uint32_t bytes = temporary(4);
+    emit("shr.u32", bytes, leading, constant(4, perByte == 8 ? 3 : 1));
+    leading = bytes;
+  }
   Address a = address(operand(addressAt), opcode->space);
   p.wmmaShapes.push_back(s);
   Op &op = emit((stores ? "wmma.store." : "wmma.load.") + std::to_string(s.elementBytes));
@@ -158,18 +177,29 @@ void Decoder::moveFragment(unsigned addressAt, unsigned registersAt, const std::
 }
 
 void Decoder::multiplyFragments() {
+  if (isSmallFragment())
+    return multiplySmallFragments();
   Shape shape = wmmaShape();
   bool all = opcode->types.size() == 4;
   Type d = opcode->type(0), a = all ? opcode->type(1) : Type::F16, c = opcode->lastType();
-  if (opcode->sat || (all && opcode->type(2) != a))
+  bool saturates = opcode->sat && d == Type::S32;
+  if ((opcode->sat && !saturates) || (all && opcode->type(2) != a))
     throw Unsupported{"this form of wmma.mma"};
   WmmaProduct s = {shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, nullptr};
   const uint32_t **lists[] = {&s.d, &s.a, &s.b, &s.c};
-  for (unsigned i = 0; i < 4; ++i)
-    *lists[i] = keepList(fragment(operand(i), i == 0));
+  const Type types[] = {d, a, a, c};
+  const int elements[] = {s.m * s.n, s.m * s.k, s.k * s.n, s.m * s.n};
+  for (unsigned i = 0; i < 4; ++i) {
+    std::vector<uint32_t> list = fragment(operand(i), i == 0);
+    unsigned bytes = ptx::sizeOf(types[i]);
+    if (list.size() * warpSize * std::max(4u, bytes) < unsigned(elements[i]) * bytes)
+      throw Unsupported{"a fragment of this size"};
+    *lists[i] = keepList(std::move(list));
+  }
   p.wmmaProducts.push_back(s);
-  Op &op =
-      emitProduct(std::string("wmma.") + ptx::nameOf(a) + "." + ptx::nameOf(d) + "." + ptx::nameOf(c), a, d);
+  Op &op = emitProduct(std::string(saturates ? "wmma.sat." : "wmma.") + ptx::nameOf(a) + "." +
+                           ptx::nameOf(d) + "." + ptx::nameOf(c),
+                       a, d);
   op.data = &p.wmmaProducts.back();
 }
 

@@ -219,16 +219,72 @@ void Decoder::reduceAtomic() { opcode->has("async") ? asyncStore() : atomicOp(fa
 
 void Decoder::atomicOp(bool returns) {
   unsigned first = returns ? 1 : 0;
-  if (opcode->vector > 1 || ptx::sizeOf(type()) == 16)
-    throw Unsupported{"vector atomics"};
-  Address a = address(operand(first), opcode->space);
+  if (ptx::sizeOf(type()) == 16)
+    return atomicWide(returns);
   uint8_t kind = atomicKind();
-  uint32_t b = use(operand(first + 1), width(), type());
-  uint32_t c = count() > first + 2 && opcode->has("cas") ? use(operand(first + 2), width(), type()) : b;
-  uint32_t d = returns && operand(0).kind != OperandKind::None ? result(operand(0), width()) : noRegister;
-  Op &op = emit("atom." + std::to_string(width()));
+  const Operand &values = operand(first + 1);
+  unsigned n = isVector(values) ? unsigned(values.value) : 1;
+  bool comparesAlso = opcode->has("cas"), wanted = returns && operand(0).kind != OperandKind::None;
+  if (comparesAlso && n > 1)
+    throw Unsupported{"this atomic operation"};
+  std::vector<uint32_t> inputs;
+  for (unsigned i = 0; i < n; ++i)
+    inputs.push_back(use(isVector(values) ? element(values, i) : values, width(), type()));
+  uint32_t other = comparesAlso ? use(operand(first + 2), width(), type()) : noRegister;
+  // A vector is as many operations: it is atomic in its elements only.
+  for (unsigned i = 0; i < n; ++i) {
+    Address a = address(operand(first), opcode->space);
+    uint32_t d =
+        wanted ? result(isVector(operand(0)) ? element(operand(0), i) : operand(0), width()) : noRegister;
+    Op &op = emit("atom." + std::to_string(width()));
+    setAddress(op, a, true);
+    op.imm += int64_t(i * ptx::sizeOf(type()));
+    op.d = d, op.b = inputs[i], op.c = comparesAlso ? other : inputs[i], op.n = kind;
+  }
+}
+
+/// Exchange and compare-and-swap of 16 bytes.
+void Decoder::atomicWide(bool returns) {
+  bool compares = opcode->has("cas");
+  if (!returns || (!compares && !opcode->has("exch")))
+    throw Unsupported{"this atomic operation"};
+  uint32_t b = use(operand(2), 16), c = compares ? use(operand(3), 16) : b;
+  uint32_t d = operand(0).kind == OperandKind::None ? noRegister : result(operand(0), 16);
+  Address a = address(operand(1), opcode->space);
+  Op &op = emit("atom.16");
   setAddress(op, a, true);
-  op.d = d, op.b = b, op.c = c, op.n = kind;
+  op.d = d, op.b = b, op.c = c, op.n = compares;
+}
+
+// --- hints, and memory that a thread takes as it runs ---
+
+/// A policy is a hint, so its value does not matter.
+void Decoder::createPolicy() { emit("mov.b64", result(operand(0), 8), constant(8, 0)); }
+
+/// alloca d, bytes{, alignment}
+void Decoder::allocateLocal() {
+  p.allocatesLocal = true;
+  uint32_t bytes = temporary(8);
+  if (width() == 8)
+    bytes = use(operand(1), 8);
+  else
+    emit("cvt.b64.u32", bytes, use(operand(1), 4));
+  if (width() != 8)
+    throw Unsupported{"a 32-bit address of local memory"};
+  int64_t alignment = count() > 2 && operand(2).kind == OperandKind::Integer ? operand(2).value : 8;
+  if (alignment < 1 || alignment > 4096 || (alignment & (alignment - 1)))
+    throw Unsupported{"this alignment"};
+  Op &op = emit("alloca");
+  op.d = result(operand(0), 8), op.a = bytes;
+  op.imm = alignment;
+}
+
+void Decoder::localStack() {
+  p.allocatesLocal = true;
+  bool saves = opcode->base == "stacksave";
+  uint32_t place = saves ? result(operand(0), 8) : use(operand(0), 8);
+  Op &op = emit(saves ? "stacksave" : "stackrestore");
+  (saves ? op.d : op.a) = place;
 }
 
 } // namespace joule::vgpu

@@ -82,7 +82,7 @@ void Decoder::convert() {
   if (opcode->types.size() < 2)
     throw Unsupported{"a conversion without two types"};
   if (opcode->has("pack"))
-    throw Unsupported{"cvt.pack"};
+    return packIntegers();
   if (isPacked(to) || to == Type::E4M3x2 || to == Type::E5M2x2)
     return convertToPair(to, from);
   if (from == Type::E4M3x2 || from == Type::E5M2x2)
@@ -92,6 +92,22 @@ void Decoder::convert() {
   uint32_t d = result(operand(0), have);
   if (!convertQuickly(to, from, d, a, have))
     convertSlowly(to, from, d, a, have);
+}
+
+/// cvt.pack.sat.TYPE.s32{.b32} d, a, b{, c}: a above b, above the lower part of c.
+void Decoder::packIntegers() {
+  for (const std::string &mod : opcode->mods) {
+    bool isSigned = mod[0] == 's';
+    int size = mod.size() > 1 && (isSigned || mod[0] == 'u') ? atoi(mod.c_str() + 1) : 0;
+    if (size != 2 && size != 4 && size != 8 && size != 16)
+      continue;
+    scalar::Rule r = rule(scalar::convertPack);
+    r.to = uint8_t(size | (isSigned ? 0x80 : 0));
+    uint32_t a = use(operand(1), 4), b = use(operand(2), 4),
+             c = count() > 3 ? use(operand(3), 4) : constant(4, 0);
+    return slow(r, result(operand(0), 4), 4, a, b, c);
+  }
+  throw Unsupported{"this type"};
 }
 
 bool Decoder::plainRounding() const {

@@ -244,6 +244,29 @@ void Decoder::warpgroupSigns(MatrixTile &tile, unsigned next, bool aInRegisters)
   tile.columnsOfB = constantOperand(next) == 0;
 }
 
+// --- wmma of elements smaller than a byte ---
+
+bool Decoder::isSmallFragment() const { return opcode->has("m8n8k32") || opcode->has("m8n8k128"); }
+
+void Decoder::multiplySmallFragments() {
+  MatrixTile tile = {};
+  tileShape(tile);
+  std::vector<TileFormat> formats = tileFormats();
+  if (formats.size() != 4)
+    throw Unsupported{"types of this number"};
+  tile.result = formats[0], tile.a = formats[1], tile.b = formats[2], tile.sum = formats[3];
+  if (!fits(tile) || tile.a != tile.b || bitsOf(tile.a) != (tile.k == 128 ? 1 : 4))
+    throw Unsupported{"this shape"};
+  tile.inA = tileRegisters(operand(1), tile.a, 8 * tile.k, false);
+  tile.inB = tileRegisters(operand(2), tile.b, 8 * tile.k, false);
+  tile.inC = tileRegisters(operand(3), tile.sum, 64, false);
+  tile.inD = tileRegisters(operand(0), tile.result, 64, true);
+  tile.saturates = opcode->sat;
+  tile.takesAnd = opcode->has("and");
+  p.tiles.push_back(tile);
+  emit("tile.small").data = &p.tiles.back();
+}
+
 // --- 8x8 matrices of 16-bit elements ---
 
 void Decoder::storeMatrix() {

@@ -170,6 +170,8 @@ private:
   void flushResult();
   void minOrMax();
   void reluInteger();
+  void minOrMaxWithSign();
+  void signedExtreme(Type t, uint32_t d, uint32_t a, uint32_t b);
   void logic();
   void logicalNot();
   void conditionalNot();
@@ -183,19 +185,13 @@ private:
   void insertField();
   void permute();
   void logicTable();
+  void logicTableWithPredicate();
   void funnelShift();
   void dotBytes();
   void dotPairs();
   void bitMask();
   void sizeExtend();
   void findNthSet();
-  void videoBytes(uint8_t which);
-  void videoAbsDiff();
-  void videoAdd();
-  void videoSub();
-  void videoMin();
-  void videoMax();
-  void videoAverage();
   void copySign();
   void testFloat();
 
@@ -237,6 +233,7 @@ private:
   void joinParts(bool bytes, uint32_t high, uint32_t low);
   /// Between packed bytes and packed halves.
   void convertPacked(Type to, Type from);
+  void packIntegers();
 
   // --- memory ---
   static MemorySpace memorySpace(Space s);
@@ -272,6 +269,10 @@ private:
   void atomic();
   void reduceAtomic();
   void atomicOp(bool returns);
+  void atomicWide(bool returns);
+  void createPolicy();
+  void allocateLocal();
+  void localStack();
 
   // --- asynchronous copies and matrices ---
   void copyAsync();
@@ -288,6 +289,14 @@ private:
   void moveFragment(unsigned addressAt, unsigned registersAt, const std::string &which, bool stores);
   /// wmma.mma names the types of d and c alone where a and b are f16, and all four otherwise.
   void multiplyFragments();
+  void multiplySmallFragments();
+  bool isSmallFragment() const;
+
+  // --- video instructions ---
+  void video();
+  void packedVideo(VideoRule &rule, unsigned width);
+  void scalarVideo(VideoRule &rule);
+  void emitVideo(const VideoRule &rule);
 
   // --- barriers in memory, the copy engine, clusters ---
   AsyncAddress asyncAddress(const Operand &o, Space space);
@@ -336,7 +345,7 @@ private:
   FrameParameter frameParameter(const Operand &o);
   void call();
   /// Functions that the device's own library provides.
-  void callBuiltin(std::string_view name);
+  void callBuiltin(std::string_view name, CallSite site);
 
   // --- warps ---
   void shuffle();

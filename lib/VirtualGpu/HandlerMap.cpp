@@ -7,7 +7,7 @@ namespace {
 
 struct Tables {
   const char *isa;
-  HandlerTable tables[9];
+  HandlerTable tables[11];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
@@ -15,7 +15,7 @@ struct Tables {
 #isa, {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
           isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync(),                   \
-          handlersOfChecks()                                                                                 \
+          handlersOfChecks(), handlersOfVideo(), handlersOfDevice()                                          \
     }                                                                                                        \
   }
 

@@ -157,6 +157,11 @@ JOULE_INLINE f64 multiplyAdd(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c
 JOULE_INLINE s32 multiplyAdd(s32 a, s32 b, s32 c) { return s32(u32(a) * u32(b) + u32(c)); }
 JOULE_INLINE void narrowTo(f16 &to, f32 x) { to = narrow<f16>(x); }
 template <class T> JOULE_INLINE void narrowTo(T &to, T x) { to = x; }
+// Integers that saturate are summed in 64 bits.
+JOULE_INLINE s64 multiplyAdd(s64 a, s64 b, s64 c) { return a * b + c; }
+JOULE_INLINE void narrowTo(s32 &to, s64 x) {
+  to = x > 0x7fffffff ? 0x7fffffff : x < -0x80000000ll ? s32(-0x80000000ll) : s32(x);
+}
 
 /// A (M by K) times B (K by N) plus C, summed as T in the order of k.
 template <class E, class T, class C, class D> Status multiplyFragments(const Op *op, u8 *r, Warp *w) {
@@ -211,6 +216,8 @@ const HandlerEntry entries[] = {
     {"wmma.tf32.f32.f32", multiplyFragments<Tf32, f32, f32, f32>, ""},
     {"wmma.u8.s32.s32", multiplyFragments<u8, s32, s32, s32>, ""},
     {"wmma.s8.s32.s32", multiplyFragments<s8, s32, s32, s32>, ""},
+    {"wmma.sat.u8.s32.s32", multiplyFragments<u8, s64, s32, s32>, ""},
+    {"wmma.sat.s8.s32.s32", multiplyFragments<s8, s64, s32, s32>, ""},
     {"wmma.f64.f64.f64", multiplyFragments<f64, f64, f64, f64>, ""},
 };
 

@@ -150,4 +150,15 @@ uint64_t MemoryMap::used() const {
   return bytesUsed;
 }
 
+uint64_t MemoryMap::allocateOnDevice(uint64_t bytes) {
+  constexpr uint64_t heapBytes = 8 << 20; // CUDA's own default
+  std::call_once(heapMade, [&] {
+    if (uint64_t base = allocate(heapBytes))
+      heap = std::make_unique<DeviceHeap>(base, heapBytes);
+  });
+  return heap ? heap->allocate(bytes) : 0;
+}
+
+bool MemoryMap::releaseOnDevice(uint64_t address) { return heap && heap->release(address); }
+
 } // namespace joule::vgpu

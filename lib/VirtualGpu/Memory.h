@@ -3,10 +3,12 @@
 #pragma once
 
 #include "lib/VirtualGpu/Check/Shadow.h"
+#include "lib/VirtualGpu/DeviceHeap.h"
 #include "lib/VirtualGpu/Program.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 
@@ -44,6 +46,10 @@ public:
   void removePeer(const MemoryMap *peer);
   bool hasPeer(const MemoryMap *peer) const;
 
+  /// What kernels ask for as they run; of a heap that is made when it is first needed.
+  uint64_t allocateOnDevice(uint64_t bytes);
+  bool releaseOnDevice(uint64_t address);
+
 private:
   struct Block {
     uint64_t bytes;
@@ -52,6 +58,8 @@ private:
   Range findOwn(uint64_t low, uint64_t high) const;
 
   mutable std::shared_mutex mutex;
+  std::once_flag heapMade;
+  std::unique_ptr<DeviceHeap> heap;
   std::map<const MemoryMap *, int> peers;
   std::map<uint64_t, Block> blocks;
   uint64_t capacity, bytesUsed = 0;

@@ -119,7 +119,7 @@ KernelImage::KernelImage(LoadedModule &module, const ptx::Function &kernel) : ow
   placeDynamicShared();
   for (const ptx::Function *f : reachable)
     programs.emplace(f->name, std::make_unique<Program>());
-  bool calls = false;
+  bool calls = false, allocates = false;
   uint32_t depots = 0;
   for (const ptx::Function *f : reachable) {
     Program &program = *programs.find(f->name)->second;
@@ -127,11 +127,12 @@ KernelImage::KernelImage(LoadedModule &module, const ptx::Function &kernel) : ow
     byIndex[program.functionIndex] = &program;
     decode(*f, *this, program);
     calls |= program.calls;
+    allocates |= program.allocatesLocal;
     depots += program.localBytes;
   }
   kernelProgram = programs.find(kernel.name)->second.get();
-  constexpr uint32_t stackForCalls = 16 * 1024;
-  localTotal = depots + (calls ? stackForCalls : 0);
+  constexpr uint32_t stackForCalls = 16 * 1024, stackForAlloca = 64 * 1024;
+  localTotal = depots + (calls ? stackForCalls : 0) + (allocates ? stackForAlloca : 0);
 }
 
 const DecodeOptions &KernelImage::options() const { return owner.options(); }

@@ -114,6 +114,7 @@ struct Warp {
   uint8_t *local;
   uint64_t localStride; // bytes of local memory per lane
   uint64_t localBase;   // of the running frame
+  uint64_t *localTop;   // where the running frame's local memory ends: alloca moves it
   const uint8_t *params;
   uint64_t paramSize;
   Range *ranges;
@@ -160,6 +161,8 @@ JOULE_VGPU_TABLES(avx512)
 HandlerTable handlersOfWarps();
 HandlerTable handlersOfAsync();
 HandlerTable handlersOfChecks();
+HandlerTable handlersOfVideo();
+HandlerTable handlersOfDevice();
 
 /// What a wmma.load or wmma.store moves.
 struct WmmaShape {

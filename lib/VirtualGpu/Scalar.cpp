@@ -351,39 +351,18 @@ uint32_t dot2(const Rule &rule, uint32_t a, uint32_t b, uint32_t c) {
   return c;
 }
 
-/// SIMD on four bytes. `relu` says that the four results are added to c.
-uint32_t videoBytes(const Rule &rule, uint32_t a, uint32_t b, uint32_t c) {
-  bool isSigned = ptx::isSigned(Type(rule.from));
-  uint32_t out = 0, sum = c;
-  for (int i = 0; i < 32; i += 8) {
-    int x = isSigned ? int8_t(a >> i) : int(a >> i & 0xff),
-        y = isSigned ? int8_t(b >> i) : int(b >> i & 0xff), z = 0;
-    switch (rule.operation) {
-    case videoAbsDiff4:
-      z = std::abs(x - y);
-      break;
-    case videoAdd4:
-      z = x + y;
-      break;
-    case videoSub4:
-      z = x - y;
-      break;
-    case videoMin4:
-      z = std::min(x, y);
-      break;
-    case videoMax4:
-      z = std::max(x, y);
-      break;
-    default:
-      z = (x + y + (x + y >= 0)) >> 1;
-      break;
-    }
-    if (rule.saturate)
-      z = std::max(isSigned ? -128 : 0, std::min(isSigned ? 127 : 255, z));
-    sum += uint32_t(z);
-    out |= uint32_t(z & 0xff) << i;
-  }
-  return rule.relu ? sum : out;
+/// cvt.pack: `to` holds the size, and 128 for a signed one. Two numbers and the lower part of c.
+uint32_t packTwo(const Rule &rule, uint32_t a, uint32_t b, uint32_t c) {
+  unsigned size = rule.to & 0x7f;
+  bool isSigned = rule.to & 0x80;
+  int64_t low = isSigned ? -(1ll << (size - 1)) : 0,
+          high = isSigned ? (1ll << (size - 1)) - 1 : (1ll << size) - 1;
+  auto part = [&](uint32_t x) {
+    int64_t value = std::max(low, std::min(high, int64_t(int32_t(x))));
+    return uint32_t(value) & uint32_t((1ull << size) - 1);
+  };
+  uint32_t both = part(a) << size | part(b);
+  return size == 16 ? both : c << (2 * size) | both;
 }
 
 } // namespace
@@ -418,7 +397,8 @@ uint64_t convert(uint64_t packed, uint64_t bits) {
 uint64_t arithmetic(uint64_t packed, uint64_t a, uint64_t b, uint64_t c) {
   Rule rule = unpackRule(packed);
   Type type = Type(rule.to);
-  Limits limits = ptx::isFloat(type) ? Limits{0, 0} : limitsOf(type);
+  bool isInteger = rule.operation != convertPack && !ptx::isFloat(type);
+  Limits limits = isInteger ? limitsOf(type) : Limits{0, 0};
   switch (rule.operation) {
   case addRounded:
   case subRounded:
@@ -471,8 +451,10 @@ uint64_t arithmetic(uint64_t packed, uint64_t a, uint64_t b, uint64_t c) {
     return dot2(rule, uint32_t(a), uint32_t(b), uint32_t(c));
   case insertField:
     return insert(ptx::sizeOf(type) * 8, a, b, uint32_t(c) & 0xff, uint32_t(c >> 8) & 0xff);
+  case convertPack:
+    return packTwo(rule, uint32_t(a), uint32_t(b), uint32_t(c));
   default:
-    return videoBytes(rule, uint32_t(a), uint32_t(b), uint32_t(c));
+    return 0;
   }
 }
 

@@ -55,14 +55,8 @@ enum Arithmetic : uint8_t {
   sizeExtendClamp,
   sizeExtendWrap,
   nthSet,
-  dotPair,       // dp2a
-  compareHalves, // set on packed halves
-  videoAbsDiff4,
-  videoAdd4,
-  videoSub4,
-  videoMin4,
-  videoMax4,
-  videoAvg4
+  dotPair, // dp2a
+  convertPack
 };
 uint64_t arithmetic(uint64_t rule, uint64_t a, uint64_t b, uint64_t c);
 

@@ -9,6 +9,9 @@ namespace joule::vgpu {
 uint64_t specialValue(const Warp *w, unsigned which, unsigned lane);
 
 uint32_t rankInCluster(const Warp *w);
+/// The device's heap: malloc (0 if there is no room) and free (false if there is nothing).
+uint64_t allocateOnDevice(Warp *w, uint64_t bytes);
+bool releaseOnDevice(Warp *w, uint64_t address);
 /// barrier.cluster for the running lanes: they arrive; have all others since?
 void arriveAtCluster(Warp *w);
 bool clusterHasMet(const Warp *w);

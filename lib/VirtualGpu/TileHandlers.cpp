@@ -399,6 +399,28 @@ Status multiplyDoubles(const Op *op, u8 *r, Warp *w) {
   JOULE_NEXT;
 }
 
+/// wmma of 4-bit integers and of bits: fragments of A and B lie as those of mma.sync, C's by rows.
+Status multiplySmallFragments(const Op *op, u8 *r, Warp *w) {
+  const auto &tile = *static_cast<const MatrixTile *>(op->data);
+  Rows rowsOfA, rowsOfB;
+  gatherRows(op, r, w, tile, rowsOfA, rowsOfB);
+  bool bits = tile.a == TileFormat::B1;
+  s32 a[8][mostOfTileK], b[8][mostOfTileK], sums[64];
+  for (int i = 0; i < 8 && !bits; ++i) {
+    toIntegers(tile.a, rowsOfA.bytes[i], a[i], tile.k);
+    toIntegers(tile.b, rowsOfB.bytes[i], b[i], tile.k);
+  }
+  for (int e = 0; e < 64; ++e) {
+    s64 sum = *Fragment<s32>::find(r, tile.inC, e);
+    sum += bits ? productOfBits(tile, rowsOfA.bytes[e / 8], rowsOfB.bytes[e % 8])
+                : productOf(tile, a[e / 8], b[e % 8]);
+    sums[e] = tile.saturates ? saturated(sum) : s32(sum);
+  }
+  for (int e = 0; e < 64; ++e)
+    *Fragment<s32>::find(r, tile.inD, e) = sums[e];
+  JOULE_NEXT;
+}
+
 // --- Volta's m8n8k4: four products side by side, each of eight lanes (four of the lower half warp and four
 // of the upper) ---
 
@@ -494,10 +516,10 @@ Status turnMatrix(const Op *op, u8 *r, Warp *w) {
 // --- the table ---
 
 const HandlerEntry entries[] = {
-    {"tile.reals", multiplyReals, ""},     {"tile.integers", multiplyIntegers, ""},
-    {"tile.doubles", multiplyDoubles, ""}, {"tile.old", multiplyOld, ""},
-    {"stmatrix", storeMatrix<false>, ""},  {"stmatrix.trans", storeMatrix<true>, ""},
-    {"movmatrix", turnMatrix, "4"},
+    {"tile.reals", multiplyReals, ""},          {"tile.integers", multiplyIntegers, ""},
+    {"tile.doubles", multiplyDoubles, ""},      {"tile.old", multiplyOld, ""},
+    {"tile.small", multiplySmallFragments, ""}, {"stmatrix", storeMatrix<false>, ""},
+    {"stmatrix.trans", storeMatrix<true>, ""},  {"movmatrix", turnMatrix, "4"},
 };
 
 } // namespace
