@@ -86,7 +86,9 @@ def check_runtime_component():
     tree = temporary / "runtime"
     run("cmake", "--install", build, "--strip", "--prefix", tree, "--component", "Runtime")
     files = [file for file in tree.rglob("*") if file.is_file() and not file.is_symlink()]
-    assert sum(file.stat().st_size for file in files) < 10_000_000, files
+    size = {file.name: file.stat().st_size for file in files}
+    assert size.pop("libjoule-vgpu.so") < 60_000_000, files  # it compiles kernels for the CPU: LLVM lies within
+    assert sum(size.values()) < 10_000_000, files
     assert {file.name for file in files if ".so" in file.name} == {f"libjoule-runtime.so.{VERSION}", "libjoule-vgpu.so", "libcuda.so.1"}, files
     assert not (tree / "bin").exists() and (tree / "share" / "doc" / "joule" / "LICENSE").exists()
     configure = ["cmake", "-S", outside, "-B", temporary / "no-compiler", f"-DCMAKE_PREFIX_PATH={tree}"]
