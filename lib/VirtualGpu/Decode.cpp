@@ -13,6 +13,7 @@ void Decoder::run() {
       p.places.push_back({registers[r], uint8_t(widthOf(f.registers[r]))});
   placeVariables();
   findLabels();
+  takeParameters();
   for (at = 0; at < f.instructions.size(); ++at)
     decodeOne();
   placeLabel(uint32_t(f.instructions.size()));

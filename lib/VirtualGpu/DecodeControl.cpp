@@ -27,13 +27,51 @@ void Decoder::branchIndexed() {
 
 void Decoder::exitThread() { emit("exit"); }
 
-void Decoder::returnFromFunction() { emit(f.entry ? "exit" : "ret"); }
+void Decoder::returnFromFunction() {
+  giveResults();
+  emit(f.entry ? "exit" : "ret");
+}
 
 void Decoder::trap() { emitTrap(FaultKind::Trap, "trap"); }
 
 void Decoder::sleep() { emit("sleep"); }
 
 void Decoder::nothing() { emit("nop"); }
+
+void Decoder::moveParameter(const char *how, FrameParameter place, uint32_t reg, unsigned width) {
+  if (width < 2 || width > 8)
+    throw Unsupported{"a parameter of this size"};
+  Op &op = emit(how + std::string(".u") + std::to_string(8 * width) + "." + std::to_string(width));
+  op.d = reg, op.a = place.offset, op.b = place.bytes;
+}
+
+/// The registers that the function's head declares.
+void Decoder::takeParameters() {
+  try {
+    for (const auto &taken : f.paramRegisters)
+      if (registers[taken.reg] != noRegister)
+        moveParameter("ldframe", {variablePlace[taken.variable], frameStride(taken.variable)},
+                      registers[taken.reg], widthOf(f.registers[taken.reg]));
+  } catch (const Unsupported &problem) {
+    emitTrap(FaultKind::IllegalInstruction, problem.why);
+  }
+}
+void Decoder::giveResults() {
+  for (const auto &given : f.returnRegisters)
+    if (registers[given.reg] != noRegister)
+      moveParameter("stframe", {variablePlace[given.variable], frameStride(given.variable)},
+                    registers[given.reg], widthOf(f.registers[given.reg]));
+}
+
+/// A call's argument: a variable, or a value that is put into the frame.
+FrameParameter Decoder::argument(const Operand &o) {
+  if (o.kind == OperandKind::Variable)
+    return frameParameter(o);
+  unsigned width = o.kind == OperandKind::Register ? widthOfRegister(o) : 8;
+  FrameParameter place = {reserve(8 * warpSize), 8};
+  moveParameter("stframe", place, use(o, width), width);
+  return place;
+}
 
 FrameParameter Decoder::frameParameter(const Operand &o) {
   if (!isFrameParameter(o))
@@ -44,13 +82,18 @@ FrameParameter Decoder::frameParameter(const Operand &o) {
 void Decoder::call() {
   unsigned i = 0;
   CallSite site;
+  std::vector<Operand> results;
   if (isVector(operand(0)))
-    for (const Operand &o = operand(i++); site.results.size() < size_t(o.value);)
-      site.results.push_back(frameParameter(element(o, unsigned(site.results.size()))));
+    for (const Operand &o = operand(i++); results.size() < size_t(o.value);)
+      results.push_back(element(o, unsigned(results.size())));
+  for (const Operand &o : results)
+    site.results.push_back(o.kind == OperandKind::Variable ? frameParameter(o)
+                                                           : FrameParameter{reserve(8 * warpSize), 8});
   const Operand &target = operand(i++);
   if (i < count() && isVector(operand(i)))
     for (const Operand &o = operand(i++); site.arguments.size() < size_t(o.value);)
-      site.arguments.push_back(frameParameter(element(o, unsigned(site.arguments.size()))));
+      site.arguments.push_back(argument(element(o, unsigned(site.arguments.size()))));
+  std::vector<FrameParameter> places = site.results;
   if (target.kind == OperandKind::Register)
     site.target = use(target, 8);
   else if (target.kind != OperandKind::Name)
@@ -59,8 +102,11 @@ void Decoder::call() {
     return callBuiltin(nameOf(target), std::move(site));
   p.calls = true;
   p.callSites.push_back(std::move(site));
-  Op &op = emit("call");
-  op.data = &p.callSites.back();
+  emit("call").data = &p.callSites.back();
+  for (size_t k = 0; k < results.size(); ++k)
+    if (results[k].kind == OperandKind::Register)
+      moveParameter("ldframe", places[k], result(results[k], widthOfRegister(results[k])),
+                    widthOfRegister(results[k]));
 }
 
 void Decoder::callBuiltin(std::string_view name, CallSite site) {

@@ -342,7 +342,12 @@ private:
   void trap();
   void sleep();
   void nothing();
+  /// Between registers and the parameters of calls.
+  void moveParameter(const char *how, FrameParameter place, uint32_t reg, unsigned width);
+  void takeParameters();
+  void giveResults();
   FrameParameter frameParameter(const Operand &o);
+  FrameParameter argument(const Operand &o);
   void call();
   /// Functions that the device's own library provides.
   void callBuiltin(std::string_view name, CallSite site);

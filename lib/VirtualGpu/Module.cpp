@@ -64,7 +64,9 @@ void LoadedModule::fill(const ptx::Variable &v) {
     memcpy(base, v.init.data(), std::min<size_t>(v.init.size(), v.size));
   for (const ptx::Relocation &r : v.relocations) {
     uint64_t value = symbolValue(r.symbol) + uint64_t(r.addend);
-    if (r.at + 8 <= v.size)
+    if (r.byte >= 0 && r.at < v.size)
+      base[r.at] = char(value >> (8 * r.byte));
+    else if (r.byte < 0 && r.at + 8 <= v.size)
       memcpy(base + r.at, &value, 8);
   }
 }

@@ -523,15 +523,24 @@ private:
     Operand value;
     if (number(value)) {
       if (accept('('))
-        return symbolValue(v, position, true); // 0xFF(symbol): one byte of an address
+        return addressByte(v, position, uint64_t(value.value));
       return scalarBits(v.type, value, minus);
     }
-    return symbolValue(v, position, false);
+    return symbolValue(v, position);
   }
 
-  uint64_t symbolValue(Variable &v, uint64_t position, bool masked) {
-    if (masked)
-      fail("bytes of an address in an initialiser are not supported");
+  /// 0xFF00(symbol): one byte of an address, chosen by a mask.
+  uint64_t addressByte(Variable &v, uint64_t position, uint64_t mask) {
+    int byte = mask ? __builtin_ctzll(mask) / 8 : 0;
+    if (mask != 0xffull << (8 * byte) || sizeOf(v.type) != 1)
+      fail("expected a mask of one byte, for a variable of bytes");
+    symbolValue(v, position);
+    v.relocations.back().byte = int8_t(byte);
+    expect(')');
+    return 0;
+  }
+
+  uint64_t symbolValue(Variable &v, uint64_t position) {
     std::string_view name = identifier();
     if (name == "generic") {
       expect('(');
@@ -569,6 +578,7 @@ private:
     function->entry = entry;
     function->line = line;
     visible.clear();
+    activeRanges.clear();
     if (peek('('))
       parseParameters(function->returns);
     function->name = identifier();
@@ -598,15 +608,26 @@ private:
       if (word == "param") {
         list.push_back(declare(parseDeclarator(parseDeclaration(), Space::Param, false)));
       } else if (word == "reg") {
-        Declaration d = parseDeclaration();
-        std::string_view name = identifier();
-        addRange({name, d.type, uint32_t(function->registers.size()), 1, false});
-        fail("parameters in registers are not supported");
+        list.push_back(parseRegisterParameter(&list == &function->returns));
       } else {
         fail("expected a parameter");
       }
       accept(',');
     }
+  }
+
+  uint32_t parseRegisterParameter(bool returned) {
+    Declaration d = parseDeclaration();
+    std::string_view name = identifier();
+    uint32_t reg = uint32_t(function->registers.size());
+    addRange({name, d.type, reg, 1, false});
+    Variable v;
+    v.space = Space::Param;
+    v.type = d.type;
+    v.size = v.align = std::max(1u, sizeOf(d.type));
+    uint32_t variable = declare(std::move(v));
+    (returned ? function->returnRegisters : function->paramRegisters).push_back({variable, reg});
+    return variable;
   }
 
   uint32_t declare(Variable v) {
@@ -652,7 +673,6 @@ private:
   void parseBody() {
     function->defined = true;
     std::vector<Scope> scopes;
-    activeRanges.clear();
     scopeParents.assign(1, 0);
     scope = 0;
     scopeOfName.clear();

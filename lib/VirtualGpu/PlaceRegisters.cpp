@@ -53,6 +53,9 @@ private:
     bool writes = hasResult(*i.opcode) && i.numOperands > 0 && !operands[0].address;
     if (i.guard >= 0)
       use(uint32_t(i.guard));
+    if (!f.returnRegisters.empty() && i.opcode->base == "ret")
+      for (const auto &returned : f.returnRegisters)
+        use(returned.reg);
     for (unsigned k = writes ? 1 : 0; k < i.numOperands; ++k)
       eachRegister(operands[k], use);
     if (!writes)

@@ -175,6 +175,7 @@ struct Relocation {
   uint64_t at;
   std::string symbol;
   int64_t addend;
+  int8_t byte = -1; // only this byte of the address; -1: all of it
 };
 
 struct Variable {
@@ -199,6 +200,11 @@ struct Function {
   std::string name;
   bool entry = false, defined = false;
   std::vector<uint32_t> params, returns; // into variables
+  /// Parameters that the text declares as registers travel in variables without names.
+  struct InRegister {
+    uint32_t variable, reg;
+  };
+  std::vector<InRegister> paramRegisters, returnRegisters;
   std::vector<Variable> variables;
   std::vector<Type> registers;
   std::vector<RegisterRange> ranges;

@@ -331,4 +331,40 @@ TEST(Text, LabelsInBracesAreTheirOwn) {
       10u);
 }
 
+TEST(Text, FunctionsWithParametersInRegisters) {
+  Device device(
+      ".version 8.3\n.target sm_70\n.address_size 64\n"
+      ".func (.reg .b32 %sum, .reg .b64 %wide) f(.reg .b32 %x, .reg .b64 %y, .reg .b16 %h)\n{\n.reg .b32 %t; "
+      ".reg .b64 %u;\n"
+      "cvt.u32.u16 %t, %h;\nadd.u32 %sum, %x, %t;\ncvt.u64.u32 %u, %x;\nmul.lo.u64 %wide, %u, %y;\nret;\n}\n"
+      ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %l<6>; .reg .b32 %r<4>; .reg .b16 %h0;\nld.param.u64 "
+      "%l0, [p];\n"
+      "mov.u32 %r0, %tid.x;\nmul.wide.u32 %l1, %r0, 16;\nadd.u64 %l0, %l0, %l1;\nmov.u16 %h0, 7;\nmov.u64 "
+      "%l2, 1000;\n"
+      "call (%r1, %l3), f, (%r0, %l2, %h0);\ncall (%r2, %l4), f, (%r1, 3, %h0);\n"
+      "st.global.u32 [%l0], %r1;\nst.global.u32 [%l0+4], %r2;\nadd.u64 %l3, %l3, %l4;\nst.global.u64 "
+      "[%l0+8], %l3;\nret;\n}\n");
+  uint64_t at = device.upload(std::vector<uint64_t>(64));
+  device.run("k", {}, at);
+  std::vector<uint32_t> got = device.download<uint32_t>(at, 128);
+  for (uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(got[4 * i], i + 7) << i;
+    EXPECT_EQ(got[4 * i + 1], i + 14) << i;
+    EXPECT_EQ(got[4 * i + 2], 1000 * i + 3 * (i + 7)) << i;
+  }
+}
+
+TEST(Text, BytesOfAddresses) {
+  Device device(
+      ".version 8.3\n.target sm_70\n.address_size 64\n.global .u32 value = 42;\n"
+      ".global .align 8 .b8 pieces[8] = {0xFF(value), 0xFF00(value), 0xFF0000(value), 0xFF000000(value), "
+      "0xFF00000000(value), "
+      "0xFF0000000000(value), 0xFF000000000000(value), 0xFF00000000000000(value)};\n"
+      ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %l<3>; .reg .b32 %r;\nld.param.u64 %l0, [p];\n"
+      "ld.global.u64 %l1, [pieces];\nld.global.u32 %r, [%l1];\nst.global.u32 [%l0], %r;\nret;\n}\n");
+  uint64_t at = device.upload(std::vector<uint32_t>(1));
+  device.run("k", {}, at);
+  EXPECT_EQ(device.download<uint32_t>(at, 1)[0], 42u);
+}
+
 } // namespace
