@@ -111,7 +111,8 @@ Range MemoryMap::findOwn(uint64_t low, uint64_t high) const {
   if (it == blocks.begin())
     return {0, 0};
   --it;
-  uint64_t end = it->first + it->second.bytes;
+  uint64_t step = it->second.adopted ? 1 : granularity.load();
+  uint64_t end = it->first + (it->second.bytes + step - 1) / step * step;
   return low >= it->first && high <= end && high >= low ? Range{it->first, end} : Range{0, 0};
 }
 

@@ -6,6 +6,7 @@
 #include "lib/VirtualGpu/DeviceHeap.h"
 #include "lib/VirtualGpu/Program.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,9 @@ public:
   bool disown(uint64_t address);
   /// The allocation that holds all of [low, high); {0, 0} if none does.
   Range find(uint64_t low, uint64_t high) const;
+  /// Lets accesses run up to the next multiple of `bytes` behind an allocation's end: compilers widen loads within
+  /// a vector that is aligned, which no GPU faults. 1, as at first: every byte behind the end is a fault.
+  void setGranularity(uint64_t bytes) { granularity = bytes; }
   uint64_t used() const;
 
   /// From here on it is known which bytes have been written, and freed memory is not given out again at once.
@@ -66,6 +70,7 @@ private:
   std::unique_ptr<GlobalShadow> shadowMemory;
   std::deque<std::pair<uint64_t, uint64_t>> quarantine; // freed, and not yet returned to the host
   uint64_t quarantined = 0;
+  std::atomic<uint64_t> granularity{1}; // divides 256, to which blocks are rounded
 };
 
 } // namespace joule::vgpu

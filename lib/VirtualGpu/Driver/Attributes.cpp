@@ -42,15 +42,13 @@ const Fixed fixed[] = {
     {90, 1}, // kernels that give way
     {91, 1}, // the host's pointers for registered memory
     {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
-    {94, 1},  // 64-bit words in streams
     {98, 1},  // flushes
     {99, 1},  // registered memory
     {102, 1}, // virtual addresses
     {103, 1}, // handles that are file descriptors
     {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
-    {121, 1}, // cuStreamWaitValue's "at least" with wrap-around
-    {122, 1}, // words in streams
-    {123, 1},
+    {122, 1}, // words of 64 bits in streams
+    {123, 1}, // and the fourth way to compare them
 };
 
 int fromFacts(const Device &device, int attribute, bool &known) {
@@ -82,6 +80,8 @@ int fromFacts(const Device &device, int attribute, bool &known) {
     return d.blocksPerMultiprocessor;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
     return d.major >= 8 ? 1024 : 0;
+  case 120: // clusters
+    return d.major >= 9;
   default:
     known = false;
     return 0;

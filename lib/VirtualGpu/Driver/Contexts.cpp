@@ -45,6 +45,9 @@ static void makeDevices() {
     fail(CUDA_ERROR_NO_DEVICE, "no virtual device is named");
   for (auto &device : d.devices) {
     prepare(&device->primary, *device);
+    constexpr uint64_t widestAccess = 16;
+    if (d.asynchronous)
+      device->memory.setGranularity(widestAccess);
     device->defaultPool.device = device.get();
     device->defaultPool.isDefault = true;
     d.handles.add(&device->defaultPool, HandleKind::Pool);

@@ -218,7 +218,12 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
-  Range range = ready()->device->memory.find(address, address + 1);
+  CUcontext context = ready();
+  uint64_t start;
+  Allocation allocation;
+  Range range = context->device->memory.find(address, address + 1); // a module's variables, too
+  if (lookUp(address, start, allocation))
+    range = {start, start + allocation.bytes};
   if (!range.high)
     fail(CUDA_ERROR_NOT_FOUND, "not device memory");
   if (base)

@@ -1,6 +1,8 @@
 // The driver's state, and who may use it.
 #include "lib/VirtualGpu/Driver/State.h"
 
+#include <cstdio>
+
 namespace joule::vgpu {
 
 std::string &lastError() {
@@ -74,6 +76,9 @@ void poison(CUcontext context, CUresult code, const std::string &message) {
     return;
   context->stickyMessage = message;
   context->stickyError = code;
+  // Other people's programs show the code at most; what went wrong stands here alone.
+  if (driver().asynchronous)
+    fprintf(stderr, "joule-vgpu: %s\n", message.c_str());
 }
 
 /// The ends of all that was given to the context's streams.
