@@ -7,7 +7,7 @@ set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/joule)
 
 install(TARGETS joule-runtime EXPORT JouleRuntimeTargets COMPONENT Runtime)
 install(TARGETS joule-vgpu COMPONENT Runtime)
-install(TARGETS joule-vgpu-cuda DESTINATION ${CMAKE_INSTALL_LIBDIR}/vgpu COMPONENT Runtime)
+install(TARGETS joule-vgpu-cuda joule-vgpu-nvml DESTINATION ${CMAKE_INSTALL_LIBDIR}/vgpu COMPONENT Runtime)
 install(DIRECTORY include/joule DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Runtime)
 install(EXPORT JouleRuntimeTargets NAMESPACE Joule:: DESTINATION ${package} COMPONENT Runtime)
 write_basic_package_version_file(JouleConfigVersion.cmake COMPATIBILITY SameMinorVersion)

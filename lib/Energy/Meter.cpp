@@ -66,6 +66,7 @@ Result<PowerSensor> openNvml(const std::string &library, unsigned device) {
     return Watts(milliwatts / 1e3);
   };
   sensor.now = steadyNow;
+  sensor.isVirtual = dlsym(opened, "joule_vgpu_identity") != nullptr;
   return sensor;
 }
 

@@ -19,7 +19,8 @@ struct PowerSensor {
   bool isVirtual = false;                 ///< modelled: nothing it says is called measured
 };
 
-/// The sensor of a device in a library with NVML's interface ("libnvidia-ml.so.1"). Errors: DriverMissing (no
+/// The sensor of a device in a library with NVML's interface ("libnvidia-ml.so.1"); that of the virtual GPU says that
+/// it is virtual. Errors: DriverMissing (no
 /// such library), DeviceUnknown.
 Result<PowerSensor> openNvml(const std::string &library, unsigned device);
 

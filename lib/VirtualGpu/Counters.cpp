@@ -2,6 +2,8 @@
 #include "lib/VirtualGpu/Counters.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <numeric>
 
 namespace joule::vgpu {
 
@@ -11,10 +13,16 @@ void Counters::add(const Counters &other, uint64_t times) {
     warpInstructions[i] += times * other.warpInstructions[i];
     threadInstructions[i] += times * other.threadInstructions[i];
   }
+  for (unsigned i = 0; i < matrixTypes; ++i)
+    matrixFlops[i] += times * other.matrixFlops[i];
   auto *into = reinterpret_cast<uint64_t *>(&memory);
   auto *from = reinterpret_cast<const uint64_t *>(&other.memory);
   for (size_t i = 0; i < sizeof memory / sizeof *into; ++i)
     into[i] += times * from[i];
+}
+
+uint64_t Counters::totalMatrixFlops() const {
+  return std::accumulate(matrixFlops, matrixFlops + matrixTypes, uint64_t(0));
 }
 
 uint64_t Counters::totalWarpInstructions() const {
@@ -105,6 +113,36 @@ InstructionClass classify(const ptx::Opcode &o) {
   if (oneOf(b, {"shfl", "vote", "match", "redux", "activemask", "elect"}))
     return C::Other;
   return arithmeticClass(o);
+}
+
+const char *nameOf(MatrixType type) {
+  static const char *const names[] = {"fp16", "tf32", "fp8", "int8", "fp64"};
+  return names[unsigned(type)];
+}
+
+MatrixType matrixTypeOf(const ptx::Opcode &o) {
+  if (o.has("tf32"))
+    return MatrixType::Tf32;
+  if (o.has("f64"))
+    return MatrixType::Fp64;
+  if (o.has("e4m3") || o.has("e5m2"))
+    return MatrixType::Fp8;
+  for (const char *integer : {"s8", "u8", "s4", "u4", "b1"})
+    if (o.has(integer))
+      return MatrixType::Int8;
+  return MatrixType::Fp16;
+}
+
+uint64_t matrixFlopsOf(const ptx::Opcode &o) {
+  for (const std::string &mod : o.mods) {
+    unsigned m, n, k;
+    if (sscanf(mod.c_str(), "m%un%uk%u", &m, &n, &k) != 3)
+      continue;
+    // wgmma is one instruction of four warps; of sparse operands half is multiplied.
+    bool multiplies = o.base == "mma" || (o.base == "wmma" && o.has("mma")) || (o.base == "wgmma" && o.has("mma_async"));
+    return multiplies ? uint64_t(2) * m * n * k / (o.base == "wgmma" ? 4 : 1) / (o.has("sp") ? 2 : 1) : 0;
+  }
+  return 0;
 }
 
 namespace {

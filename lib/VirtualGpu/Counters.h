@@ -11,8 +11,10 @@ struct Counters {
   uint64_t launches = 0;
   uint64_t warpInstructions[classes] = {}, threadInstructions[classes] = {};
   MemoryCount memory = {};
+  uint64_t matrixFlops[matrixTypes] = {}; // by MatrixType
 
   void add(const Counters &other, uint64_t times = 1);
+  uint64_t totalMatrixFlops() const;
   uint64_t totalWarpInstructions() const;
   uint64_t totalThreadInstructions() const;
 };

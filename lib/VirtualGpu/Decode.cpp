@@ -237,7 +237,10 @@ void Decoder::finish() {
   for (size_t i = 0, b = 0; i < f.instructions.size(); ++i) {
     if (i && isLeader[i])
       ++b;
-    ++p.blocks[b].instructions[unsigned(classify(*f.instructions[i].opcode))];
+    const ptx::Opcode &opcode = *f.instructions[i].opcode;
+    ++p.blocks[b].instructions[unsigned(classify(opcode))];
+    if (classify(opcode) == InstructionClass::Matrix)
+      p.blocks[b].matrixFlops[unsigned(matrixTypeOf(opcode))] += matrixFlopsOf(opcode);
   }
 }
 

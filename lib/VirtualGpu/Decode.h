@@ -13,6 +13,11 @@
 
 namespace joule::vgpu {
 
+/// The operands that a matrix instruction multiplies.
+enum class MatrixType : uint8_t { Fp16, Tf32, Fp8, Int8, Fp64, Count };
+constexpr unsigned matrixTypes = unsigned(MatrixType::Count);
+const char *nameOf(MatrixType type);
+
 /// What instructions are counted as.
 enum class InstructionClass : uint8_t {
   Fp32Fma,
@@ -68,6 +73,7 @@ struct CallSite {
 
 struct BlockCost {
   uint32_t instructions[unsigned(InstructionClass::Count)] = {};
+  uint64_t matrixFlops[matrixTypes] = {}; // of one warp, by MatrixType
 };
 
 struct Program {
@@ -140,6 +146,9 @@ uint32_t placeRegisters(const ptx::Function &f, std::vector<uint32_t> &offsets);
 void decode(const ptx::Function &f, SymbolSource &symbols, Program &program);
 
 InstructionClass classify(const ptx::Opcode &opcode);
+/// What a matrix instruction multiplies, and how often a warp does so, twice: a product and a sum.
+MatrixType matrixTypeOf(const ptx::Opcode &opcode);
+uint64_t matrixFlopsOf(const ptx::Opcode &opcode);
 /// Does this build know the instruction? For `joule-ptx parse`.
 bool isKnown(const ptx::Opcode &opcode);
 /// Is operand 0 written?

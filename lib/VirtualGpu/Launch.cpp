@@ -141,6 +141,8 @@ private:
         own.warpInstructions[c] += count.warps * program.blocks[b].instructions[c];
         own.threadInstructions[c] += count.lanes * program.blocks[b].instructions[c];
       }
+      for (unsigned t = 0; t < matrixTypes; ++t)
+        own.matrixFlops[t] += count.warps * program.blocks[b].matrixFlops[t];
     }
   }
 

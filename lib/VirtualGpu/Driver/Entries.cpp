@@ -2,6 +2,7 @@
 #include "lib/VirtualGpu/Driver/Entries.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/LaunchLog.h"
+#include "lib/VirtualGpu/Driver/Nvml.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
 
@@ -219,6 +220,7 @@ static const char *jouleVgpuInstructionSet() { return instructionSet(); }
 static void jouleVgpuRunAsynchronously(int on) { driver().asynchronous = on != 0; }
 
 #define JOULE_PLAIN_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
+#define JOULE_NVML_ENTRY(name, parameters) JOULE_PLAIN_ENTRY(name)
 #define JOULE_ENTRY(name, parameters) {#name, reinterpret_cast<void *>(&Guarded<&name>::call)},
 #define JOULE_PER_THREAD_ENTRY(name, suffix)                                                                 \
   {#name #suffix, reinterpret_cast<void *>(&Guarded<&name>::callPerThread)},
@@ -227,7 +229,8 @@ void *findFunction(const char *name) {
   static const auto *table = new std::unordered_map<std::string, void *>{
       JOULE_DRIVER_FUNCTIONS(JOULE_ENTRY) JOULE_CUDA_FUNCTIONS(JOULE_ENTRY)
           JOULE_TENSOR_MAP_FUNCTIONS(JOULE_ENTRY)
-          JOULE_PER_THREAD_FUNCTIONS(JOULE_PER_THREAD_ENTRY) JOULE_PLAIN_ENTRY(jouleVgpuIdentity)
+          JOULE_PER_THREAD_FUNCTIONS(JOULE_PER_THREAD_ENTRY) JOULE_NVML_FUNCTIONS(JOULE_NVML_ENTRY)
+          JOULE_PLAIN_ENTRY(nvmlErrorString) JOULE_PLAIN_ENTRY(jouleVgpuIdentity)
               JOULE_PLAIN_ENTRY(jouleVgpuSetOptions) JOULE_PLAIN_ENTRY(jouleVgpuReadCounters)
                   JOULE_PLAIN_ENTRY(jouleVgpuResetCounters) JOULE_PLAIN_ENTRY(jouleVgpuCounterName)
                       JOULE_PLAIN_ENTRY(jouleVgpuLastError) JOULE_PLAIN_ENTRY(jouleVgpuInterrupt)

@@ -1,6 +1,7 @@
 // What is kept of every launch: its counts by kernel, a line in JOULE_VGPU_COUNT's file, and its energy.
 #pragma once
 
+#include "lib/Energy/Predict.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 
 namespace joule::vgpu {
@@ -14,11 +15,12 @@ void startMetering();
 class LaunchTimer {
 public:
   LaunchTimer(Device &device, const KernelWork &work);
-  ~LaunchTimer();
   /// What the launch did.
   void record(const Counters &counters);
 
 private:
+  void charge(const Prediction &modelled);
+
   Device &device;
   const KernelWork &work;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
@@ -29,8 +31,8 @@ private:
 struct EnergyReading {
   double joules = 0, watts = 0;
   double clockMHz = 0, memoryClockMHz = 0;
-  double busyShare = 0; ///< of the last second
-  double memoryShare = 0;
+  double busyShare = 0, memoryShare = 0; ///< of the time since somebody began to measure
+  double capWatts = 0, highestMHz = 0;
 };
 EnergyReading readEnergy(Device &device);
 
