@@ -202,7 +202,7 @@ void Emitter::chooseEntries() {
     for (uint32_t from : graph.blocks[k].previous) {
       loop |= from >= k;
       const Operation &last = graph.operations[graph.blocks[from].last - 1];
-      meets |= last.kind == Kind::BranchIf && !shapes.joins[from] && !shapes.predicateIsUniform(from);
+      meets |= last.kind == Kind::BranchIf && shapes.joins[from] < 0 && !shapes.predicateIsUniform(from);
     }
     isEntry[k] = k == 0 || stops || (!insideLoop[k] && (loop || meets || graph.blocks[k].previous.size() > 1));
     if (shapes.parted[k] >= 0)
@@ -406,12 +406,12 @@ static void addPending(IRBuilder<> &b, Value *&pending, Value *lanes) {
 
 void Emitter::terminate(uint32_t k) {
   const Operation &o = graph.operations[graph.blocks[k].last - 1];
-  bool parts = shapes.joins[k] != 0;
+  bool parts = shapes.joins[k] >= 0;
   if (parts || shapes.parted[k] >= 0) {
-    uint32_t first = parts ? k : uint32_t(shapes.parted[k]), join = shapes.joins[first];
+    uint32_t first = parts ? k : uint32_t(shapes.parted[k]), join = uint32_t(shapes.joins[first]);
     V here = mask ? mask : llvm::Constant::getAllOnesValue(vectorType(0));
     auto send = [&](uint32_t to, V lanes) {
-      if (to < join)
+      if (to != join)
         addPending(b, pending[to], lanes);
     };
     if (o.kind == Kind::BranchIf) {
@@ -426,7 +426,7 @@ void Emitter::terminate(uint32_t k) {
     }
     if (!parts)
       finishMasked(k);
-    if (k + 1 == join)
+    if (k + 1 == shapes.ends[first])
       jump(k, join, o.at);
     return;
   }

@@ -10,6 +10,26 @@ using S = ptx::SpecialRegister;
 
 constexpr unsigned mostPredicated = 96; // operations between a branch and its join
 
+/// May the operation not run for some lanes while others wait at the join?
+bool needsAllLanes(const Operation &o) {
+  switch (o.kind) {
+  case Kind::Barrier:
+  case Kind::Call:
+  case Kind::Sleep:
+  case Kind::Exit:
+  case Kind::Return:
+  case Kind::Trap:
+    return true;
+  default:
+    break;
+  }
+  for (const char *together :
+       {"shfl.", "vote.", "match.", "redux.", "activemask", "elect", "mma.", "ldmatrix.", "warpsync"})
+    if (startsWith(*o.name, together))
+      return true;
+  return false;
+}
+
 uint64_t maskOf(unsigned bits) { return bits >= 64 ? ~0ull : (1ull << bits) - 1; }
 
 unsigned trailingZeros(uint64_t value) { return value ? unsigned(__builtin_ctzll(value)) : 63; }
@@ -81,9 +101,10 @@ bool Shapes::predicateIsUniform(uint32_t b) const {
 
 /// Where the walk goes on: lanes that part run the blocks between in order.
 std::vector<uint32_t> Shapes::next(uint32_t b) const {
-  if (joins[b] || parted[b] >= 0)
-    return {b + 1};
-  return graph.blocks[b].next;
+  int32_t first = joins[b] >= 0 ? int32_t(b) : parted[b];
+  if (first < 0)
+    return graph.blocks[b].next;
+  return {b + 1 < ends[uint32_t(first)] ? b + 1 : uint32_t(joins[uint32_t(first)])};
 }
 
 Shape Shapes::withPattern(Shape s, const Pattern &p) const {
@@ -103,66 +124,69 @@ Shape Shapes::of(const State &state, uint32_t slot) const {
 
 // --- where lanes meet again ---
 
-/// Blocks (branch, join) run forward only, nothing jumps in from elsewhere, and nothing in them waits.
-bool Shapes::fitsBetween(uint32_t branch, uint32_t join) const {
+/// The end of the blocks behind the branch that run forward only and all lead to the join, which nothing enters from
+/// elsewhere, and in which nothing waits; 0 if there are none.
+uint32_t Shapes::endOfParting(uint32_t branch, uint32_t join) const {
+  uint32_t end = branch + 1;
   unsigned size = 0;
-  for (uint32_t b = branch + 1; b < join; ++b) {
+  auto reach = [&](uint32_t from) {
+    for (uint32_t to : graph.blocks[from].next) {
+      if (to == join)
+        continue;
+      if (to <= from)
+        return false;
+      end = std::max(end, to + 1);
+    }
+    return !graph.blocks[from].next.empty();
+  };
+  if (!reach(branch))
+    return 0;
+  for (uint32_t b = branch + 1; b < end; ++b) {
     const Block &block = graph.blocks[b];
     size += block.last - block.first;
-    if (block.previous.empty())
-      return false;
+    if (b == join || size > mostPredicated || block.previous.empty() || !reach(b))
+      return 0;
     for (uint32_t from : block.previous)
       if (from < branch || from >= b)
-        return false;
-    for (uint32_t to : block.next)
-      if (to <= b || to > join)
-        return false;
-    if (block.next.empty())
-      return false;
-    for (uint32_t i = block.first; i < block.last; ++i) {
-      Kind kind = graph.operations[i].kind;
-      if (kind == Kind::Barrier || kind == Kind::Call || kind == Kind::Sleep || kind == Kind::Exit ||
-          kind == Kind::Return || kind == Kind::Trap)
-        return false;
-      for (const char *together : {"shfl.", "vote.", "match.", "redux.", "activemask", "elect", "mma.", "ldmatrix.", "warpsync"})
-        if (startsWith(*graph.operations[i].name, together))
-          return false;
-    }
+        return 0;
+    for (uint32_t i = block.first; i < block.last; ++i)
+      if (needsAllLanes(graph.operations[i]))
+        return 0;
   }
-  return size <= mostPredicated;
+  return end;
 }
 
 void Shapes::findJoins(const std::vector<bool> &parts) {
   uint32_t n = uint32_t(graph.blocks.size());
-  joins.assign(n, 0);
+  joins.assign(n, -1);
+  ends.assign(n, 0);
   parted.assign(n, -1);
   for (uint32_t b = 0; b < n; ++b) {
     const Block &block = graph.blocks[b];
     if (!parts[b] || block.next.size() < 2 || parted[b] >= 0)
       continue;
-    uint32_t join = *std::max_element(block.next.begin(), block.next.end());
-    if (*std::min_element(block.next.begin(), block.next.end()) <= b)
-      continue;
-    for (bool grown = true; grown;) { // as far as any of the blocks between leads
-      grown = false;
-      for (uint32_t k = b + 1; k < join; ++k)
-        for (uint32_t to : graph.blocks[k].next)
-          if (to > join)
-            join = to, grown = true;
+    // The join is where one side goes at once, or where the block behind the branch goes on to.
+    std::vector<uint32_t> candidates = block.next;
+    for (uint32_t k = b + 1; k < std::min(n, b + 12); ++k)
+      candidates.insert(candidates.end(), graph.blocks[k].next.begin(), graph.blocks[k].next.end());
+    for (uint32_t join : candidates) {
+      uint32_t end = endOfParting(b, join);
+      if (!end || end == b + 1)
+        continue;
+      joins[b] = int32_t(join);
+      ends[b] = end;
+      for (uint32_t k = b + 1; k < end; ++k)
+        parted[k] = int32_t(b);
+      break;
     }
-    if (!fitsBetween(b, join))
-      continue;
-    joins[b] = join;
-    for (uint32_t k = b + 1; k < join; ++k)
-      parted[k] = int32_t(b);
   }
 }
 
 bool Shapes::blends(uint32_t b, uint32_t slot) const {
-  uint32_t from = uint32_t(parted[b]), join = joins[from];
+  uint32_t from = uint32_t(parted[b]);
   if (graph.blocks[from].liveOut[slot])
     return true;
-  for (uint32_t k = from + 1; k < join; ++k)
+  for (uint32_t k = from + 1; k < ends[from]; ++k)
     if (k != b && graph.blocks[k].liveOut[slot])
       for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
         for (uint32_t d : graph.operations[i].defs)

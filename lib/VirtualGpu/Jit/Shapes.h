@@ -48,8 +48,10 @@ public:
   /// going back for some lanes.
   Result apply(const Operation &o, State &state, bool masked) const;
   /// Runs of blocks that lanes walk through one after the other, under masks: `joins[b]` is where the lanes
-  /// that part at the end of block b meet again, or 0 if they part for good.
-  std::vector<uint32_t> joins;
+  /// that part at the end of block b meet again, or -1 if they part for good; until then they run the blocks
+  /// from b + 1 to `ends[b]`.
+  std::vector<int32_t> joins;
+  std::vector<uint32_t> ends;
   /// The block at whose end the lanes parted that run block b under a mask, or -1.
   std::vector<int32_t> parted;
   /// The blocks that the walk goes on to.
@@ -61,7 +63,7 @@ public:
 
 private:
   void findJoins(const std::vector<bool> &parts);
-  bool fitsBetween(uint32_t branch, uint32_t join) const;
+  uint32_t endOfParting(uint32_t branch, uint32_t join) const;
   void run();
   bool merge(uint32_t block, const State &from);
   Shape special(unsigned which) const;
