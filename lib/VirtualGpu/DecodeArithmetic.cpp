@@ -189,6 +189,8 @@ void Decoder::flushResult() {
 }
 
 void Decoder::minOrMax() {
+  if (count() > 3)
+    throw Unsupported{"three inputs"};
   if (opcode->has("xorsign"))
     return minOrMaxWithSign();
   const std::string &base = opcode->base;

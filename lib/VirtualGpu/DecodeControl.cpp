@@ -157,6 +157,8 @@ void Decoder::match() {
 }
 
 void Decoder::reduceWarp() {
+  if (width() != 4 || type() == Type::F32)
+    throw Unsupported{"this type"};
   for (const char *how : {"add", "min", "max", "and", "or", "xor"})
     if (opcode->has(how)) {
       bool isSigned = type() == Type::S32 && (how[0] == 'm');

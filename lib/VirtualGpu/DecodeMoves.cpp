@@ -81,6 +81,8 @@ void Decoder::convert() {
   Type to = opcode->type(0), from = opcode->type(1);
   if (opcode->types.size() < 2)
     throw Unsupported{"a conversion without two types"};
+  if (opcode->has("rs"))
+    throw Unsupported{"stochastic rounding"};
   if (opcode->has("pack"))
     return packIntegers();
   if (isPacked(to) || to == Type::E4M3x2 || to == Type::E5M2x2)

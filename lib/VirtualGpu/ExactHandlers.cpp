@@ -29,21 +29,6 @@ JOULE_INLINE void widenRegister(const Tf32 *from, f32 *to) {
     to[i] = widen(from[i]);
 }
 
-/// Four rows of four become columns; strides count floats.
-JOULE_INLINE void turnFour(const f32 *from, int fromStride, f32 *to, int toStride) {
-  using Row = f32 __attribute__((vector_size(16)));
-  Row in[4];
-  for (int i = 0; i < 4; ++i)
-    in[i] = loadVector<Row>(from + i * fromStride);
-  for (int k = 0; k < 4; ++k)
-    storeVector(to + k * toStride, Row{in[0][k], in[1][k], in[2][k], in[3][k]});
-}
-JOULE_INLINE void turn(const f32 *from, int fromStride, int rows, int columns, f32 *to, int toStride) {
-  for (int i = 0; i < rows; i += 4)
-    for (int k = 0; k < columns; k += 4)
-      turnFour(from + i * fromStride + k, fromStride, to + k * toStride + i, toStride);
-}
-
 template <class E, int K>
 JOULE_INLINE void gatherFactors(const u32 *inA, const u32 *inB, u8 *r, f32 *a, f32 *b) {
   constexpr int width = 16 / sizeof(E); // what the lanes of a row hold together

@@ -115,6 +115,8 @@ KernelImage *LoadedModule::kernel(const std::string &name) {
 // --- one kernel ---
 
 KernelImage::KernelImage(LoadedModule &module, const ptx::Function &kernel) : owner(module) {
+  if (kernel.gridCountsClusters)
+    throw std::runtime_error("kernel '" + kernel.name + "': .blocksareclusters is not supported");
   collect(kernel);
   if (callsThroughPointers())
     collectPointedAt();

@@ -651,6 +651,8 @@ private:
         integer();
       else if (word == "reqnctapercluster")
         parseThree(function->requiredCluster);
+      else if (word == "blocksareclusters")
+        function->gridCountsClusters = true;
       else if (word == "pragma")
         skipTo(';');
       else if (word == "attribute")
@@ -865,13 +867,12 @@ private:
   }
 
   void parseOperands(Instruction &instruction) {
-    Operand list[64];
-    unsigned count = 0;
+    size_t base = scratch.size();
     skipBlanks();
     while (!accept(';')) {
-      if (count == 64)
+      if (scratch.size() - base == 64)
         fail("too many operands");
-      list[count++] = parseOperand();
+      scratch.push_back(parseOperand());
       skipBlanks();
       if (at < end && *at == ',')
         ++at;
@@ -879,8 +880,15 @@ private:
         fail("expected ',' or ';'");
       skipBlanks();
     }
-    instruction.firstOperand = append(list, count);
-    instruction.numOperands = uint16_t(count);
+    instruction.numOperands = uint16_t(scratch.size() - base);
+    instruction.firstOperand = takeScratch(base);
+  }
+
+  /// What was put aside since `base` becomes the function's.
+  uint32_t takeScratch(size_t base) {
+    uint32_t first = append(scratch.data() + base, unsigned(scratch.size() - base));
+    scratch.erase(scratch.begin() + ptrdiff_t(base), scratch.end());
+    return first;
   }
 
   uint32_t append(const Operand *list, unsigned count) {
@@ -927,20 +935,19 @@ private:
 
   Operand parseList(char open, char close) {
     expect(open);
-    Operand list[128];
-    unsigned count = 0;
+    size_t base = scratch.size();
     while (!accept(close)) {
-      if (count == 128)
+      if (scratch.size() - base == 128)
         fail("too many operands");
-      list[count++] = parseOperand();
+      scratch.push_back(parseOperand());
       accept(',');
     }
-    if (open == '{' && count == 0)
+    if (open == '{' && scratch.size() == base)
       fail("expected an operand");
     Operand vector;
     vector.kind = OperandKind::Vector;
-    vector.index = append(list, count);
-    vector.value = count;
+    vector.value = int64_t(scratch.size() - base);
+    vector.index = takeScratch(base);
     return vector;
   }
 
@@ -1086,6 +1093,7 @@ private:
   unsigned depth = 0;
   uint32_t line = 1;
   Function *function = nullptr;
+  std::vector<Operand> scratch;       // of operands that are being read
   std::vector<uint32_t> visible;      // variables of the function that are in scope
   std::vector<uint32_t> activeRanges; // registers in scope
   uint32_t scope = 0;                 // the braces around, numbered as they open

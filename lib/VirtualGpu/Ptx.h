@@ -199,6 +199,7 @@ struct RegisterRange {
 struct Function {
   std::string name;
   bool entry = false, defined = false;
+  bool gridCountsClusters = false; // .blocksareclusters
   std::vector<uint32_t> params, returns; // into variables
   /// Parameters that the text declares as registers travel in variables without names.
   struct InRegister {

@@ -212,19 +212,87 @@ JOULE_INLINE Float16 fused(Float16 a, Float16 b, Float16 c) {
 #endif
 }
 
-/// d += a * b in the order of k. A: k columns of 16 rows; B: n columns of k; d: n columns of 16.
-void multiplyQuickly(int n, int k, const f32 *a, const f32 *b, f32 *d) {
-  for (int j = 0; j < n; j += 8) {
-    Float16 sums[8];
-    for (int c = 0; c < 8; ++c)
-      sums[c] = loadVector<Float16>(d + (j + c) * 16);
-    for (int i = 0; i < k; ++i) {
-      Float16 column = loadVector<Float16>(a + i * 16);
-      for (int c = 0; c < 8; ++c)
-        sums[c] = fused(column, Float16{} + b[(j + c) * k + i], sums[c]);
+JOULE_INLINE Float16 fourTimes(const f32 *four) {
+  using Row = f32 __attribute__((vector_size(16)));
+  Row v = loadVector<Row>(four);
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+
+/// Eight columns of a product in the order of k. The sums stay as registers hold them: lane l has row l/4 (h:
+/// of the lower eight) and column 2(l%4) + e.
+struct QuickProduct {
+  int k;
+  alignas(64) f32 a[64][2][32];   // by k and h: each row four times
+  alignas(64) f32 b[2][64][4];    // by e and k: four columns
+  alignas(64) f32 sums[2][2][32]; // by e and h
+
+  /// Rows by k.
+  JOULE_INLINE void spread(QuickProduct &p, const f32 (&rows)[16][64]) {
+    for (int k = 0; k < p.k; ++k)
+      for (int h = 0; h < 2; ++h)
+        for (int l = 0; l < 32; ++l)
+          p.a[k][h][l] = rows[l / 4 + 8 * h][k];
+  }
+  /// Eight columns of k.
+  JOULE_INLINE void turnColumns(QuickProduct &p, const f32 *columns) {
+    for (int e = 0; e < 2; ++e)
+      for (int k = 0; k < p.k; k += 4)
+        turnFour(columns + e * p.k + k, 2 * p.k, p.b[e][k], 4);
+  }
+  JOULE_INLINE void multiply(QuickProduct &p) {
+    Float16 s[2][2][2];
+    memcpy(s, p.sums, sizeof s);
+    for (int k = 0; k < p.k; ++k) {
+      Float16 a[2][2];
+      memcpy(a, p.a[k], sizeof a);
+      for (int e = 0; e < 2; ++e) {
+        Float16 column = fourTimes(p.b[e][k]);
+        for (int h = 0; h < 2; ++h)
+          for (int q = 0; q < 2; ++q)
+            s[e][h][q] = fused(a[h][q], column, s[e][h][q]);
+      }
     }
-    for (int c = 0; c < 8; ++c)
-      storeVector(d + (j + c) * 16, sums[c]);
+    memcpy(p.sums, s, sizeof s);
+  }
+};
+
+JOULE_INLINE void loadSums(const MatrixTile &tile, u8 *r, int j, f32 (&sums)[2][2][32]) {
+  for (int h = 0; h < 2; ++h)
+    for (int e = 0; e < 2; ++e) {
+      if (tile.sum == TileFormat::F32) {
+        memcpy(sums[e][h], r + tile.inC[4 * j + 2 * h + e], sizeof sums[e][h]);
+        continue;
+      }
+      const f16 *pairs = at<f16>(r, tile.inC[2 * j + h]);
+      for (int l = 0; l < 32; ++l)
+        sums[e][h][l] = widen(pairs[2 * l + e]);
+    }
+}
+JOULE_INLINE void storeSums(const MatrixTile &tile, u8 *r, int j, const f32 (&sums)[2][2][32]) {
+  for (int h = 0; h < 2; ++h)
+    for (int e = 0; e < 2; ++e) {
+      if (tile.result == TileFormat::F32) {
+        memcpy(r + tile.inD[4 * j + 2 * h + e], sums[e][h], sizeof sums[e][h]);
+        continue;
+      }
+      f16 *pairs = at<f16>(r, tile.inD[2 * j + h]);
+      for (int l = 0; l < 32; ++l)
+        pairs[2 * l + e] = narrow<f16>(sums[e][h][l]);
+    }
+}
+
+/// a: 16 rows of k; b: n columns of k.
+void multiplyQuickly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&a)[16][64], const f32 *b) {
+  QuickProduct p;
+  p.k = tile.k;
+  QuickProduct::spread(p, a);
+  for (int j = 0; j < tile.n / 8; ++j) {
+    QuickProduct::turnColumns(p, b + 8 * j * tile.k);
+    memset(p.sums, 0, sizeof p.sums);
+    if (adds)
+      loadSums(tile, r, j, p.sums);
+    QuickProduct::multiply(p);
+    storeSums(tile, r, j, p.sums);
   }
 }
 
@@ -297,6 +365,23 @@ bool gatherRows(const Op *op, u8 *r, Warp *w, const MatrixTile &tile, Rows &a, R
   return true;
 }
 
+/// By the rule: A as columns of 16 rows, the sums as columns too.
+void multiplyExactly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&packed)[16][64], const f32 *b) {
+  alignas(64) f32 a[64 * 16], d[mostColumnsOfTile * 16];
+  memset(d, 0, sizeof(f32) * 16 * size_t(tile.n));
+  if (adds)
+    loadReals(tile, r, d);
+  for (int i = 0; i < 16; ++i)
+    for (int k = 0; k < tile.k && tile.metadata == noRegister; ++k)
+      a[k * 16 + i] = packed[i][k];
+  if (tile.metadata == noRegister)
+    multiplyExactly(tile.rule, 16, tile.n, tile.k, a, b, d, d);
+  else
+    for (int i = 0; i < 16; ++i)
+      multiplyRowExactly(tile, r, i, packed[i], b, d);
+  storeReals(tile, r, d);
+}
+
 constexpr int mostOfTileK = 128;
 
 Status multiplyReals(const Op *op, u8 *r, Warp *w) {
@@ -304,10 +389,9 @@ Status multiplyReals(const Op *op, u8 *r, Warp *w) {
   Rows rowsOfA, rowsOfB;
   if (!gatherRows(op, r, w, tile, rowsOfA, rowsOfB))
     return Status::Fault;
-  bool sparse = tile.metadata != noRegister;
+  bool sparse = tile.metadata != noRegister, adds = addsC(tile, r, w);
   int kept = sparse ? tile.k / 2 : tile.k;
-  alignas(64) f32 packed[16][64], a[16 * 64] = {}, b[mostColumnsOfTile * 64], d[mostColumnsOfTile * 16];
-  memset(d, 0, sizeof(f32) * 16 * size_t(tile.n));
+  alignas(64) f32 packed[16][64], a[16][64], b[mostColumnsOfTile * 64];
   for (int i = 0; i < 16; ++i)
     toReals(tile.a, rowsOfA.bytes[i], packed[i], kept);
   for (int j = 0; j < tile.n; ++j)
@@ -316,19 +400,19 @@ Status multiplyReals(const Op *op, u8 *r, Warp *w) {
     for (int i = 0; i < 16; ++i)
       for (int k = 0; k < kept; ++k)
         packed[i][k] = -packed[i][k];
-  if (addsC(tile, r, w))
-    loadReals(tile, r, d);
-  for (int i = 0; i < 16 && !(sparse && tile.exact); ++i)
+  if (tile.exact) {
+    multiplyExactly(tile, r, adds, packed, b);
+    JOULE_NEXT;
+  }
+  if (!sparse) {
+    multiplyQuickly(tile, r, adds, packed, b);
+    JOULE_NEXT;
+  }
+  memset(a, 0, sizeof a);
+  for (int i = 0; i < 16; ++i)
     for (int k = 0; k < kept; ++k)
-      a[(sparse ? placeOfKept(tile, r, i, k) : k) * 16 + i] = packed[i][k];
-  if (!tile.exact)
-    multiplyQuickly(tile.n, tile.k, a, b, d);
-  else if (!sparse)
-    multiplyExactly(tile.rule, 16, tile.n, tile.k, a, b, d, d);
-  else
-    for (int i = 0; i < 16; ++i)
-      multiplyRowExactly(tile, r, i, packed[i], b, d);
-  storeReals(tile, r, d);
+      a[i][placeOfKept(tile, r, i, k)] = packed[i][k];
+  multiplyQuickly(tile, r, adds, a, b);
   JOULE_NEXT;
 }
 
@@ -458,6 +542,14 @@ template <class F> JOULE_INLINE void eachOldSum(TileFormat format, F f) {
     }
 }
 
+/// A: four columns of 16 rows; B: eight columns of four; d: eight columns of 16.
+JOULE_INLINE void multiplyFour(const f32 *a, const f32 *b, f32 *d) {
+  for (int j = 0; j < 8; ++j)
+    for (int k = 0; k < 4; ++k)
+      for (int i = 0; i < 16; ++i)
+        d[j * 16 + i] = __builtin_fmaf(a[k * 16 + i], b[j * 4 + k], d[j * 16 + i]);
+}
+
 Status multiplyOld(const Op *op, u8 *r, Warp *w) {
   const auto &tile = *static_cast<const MatrixTile *>(op->data);
   alignas(64) f32 a[4][16 * 4] = {}, b[4][8 * 4], d[4][16 * 8] = {};
@@ -467,7 +559,7 @@ Status multiplyOld(const Op *op, u8 *r, Warp *w) {
   });
   for (int group = 0; group < 4; ++group)
     tile.exact ? multiplyExactly(tile.rule, 16, 8, 4, a[group], b[group], d[group], d[group])
-               : multiplyQuickly(8, 4, a[group], b[group], d[group]);
+               : multiplyFour(a[group], b[group], d[group]);
   eachOldSum(tile.result, [&](int l, int i, int group, int place) {
     if (tile.result == TileFormat::F16)
       at<f16>(r, tile.inD[i / 2])[2 * l + i % 2] = narrow<f16>(d[group][place]);
