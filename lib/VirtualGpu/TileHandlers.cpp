@@ -64,20 +64,17 @@ struct Descriptor {
     u64 address = start + offset, line = (address >> 7) - base;
     return address ^ ((line & ((1u << swizzle) - 1)) << 4);
   }
-  /// Chunk j along k of a row, where k runs along memory.
-  u64 alongK(int row, int j) const {
-    int chunks = 1 << swizzle; // of a line
-    u64 line = u64(16) << swizzle;
-    return place(u64(row % 8) * line + u64(row / 8) * stride + u64(j % chunks) * 16 +
-                 u64(j / chunks) * leading);
+  /// Chunk j along k of a row, where k runs along memory. A line has 2^swizzle chunks.
+  u64 alongK(u32 row, u32 j) const {
+    u64 inLine = j & ((1u << swizzle) - 1), line = j >> swizzle;
+    return place((u64(row % 8) << (4 + swizzle)) + u64(row / 8) * stride + inLine * 16 + line * leading);
   }
   /// Eight rows from 8 * c on at one k, where the rows run along memory.
-  u64 alongRows(int c, int k) const {
-    int chunks = 1 << swizzle;
-    u64 line = u64(16) << swizzle;
+  u64 alongRows(u32 c, u32 k) const {
     if (swizzle == 0)
       return place(u64(c) * stride + u64(k % 8) * 16 + u64(k / 8) * leading);
-    return place(u64(c % chunks) * 16 + u64(c / chunks) * leading + u64(k % 8) * line + u64(k / 8) * stride);
+    u64 inLine = c & ((1u << swizzle) - 1), line = c >> swizzle;
+    return place(inLine * 16 + line * leading + (u64(k % 8) << (4 + swizzle)) + u64(k / 8) * stride);
   }
 };
 
@@ -85,12 +82,29 @@ JOULE_INLINE bool inShared16(Warp *w, u64 address) {
   return address + 16 <= w->sharedSize && address < w->sharedSize;
 }
 
+/// Rows that lie wholly inside of shared memory, k along memory.
+bool rowsFromInside(Warp *w, const Descriptor &d, int first, int count, int bytes, Rows &rows) {
+  const u32 chunks = u32(bytes / 16), last = u32(first + count - 1);
+  // The swizzle moves chunks inside of lines of 128 bytes only.
+  u64 furthest = d.start + (u64(7) << (4 + d.swizzle)) + u64(last / 8) * d.stride + 127 +
+                 u64((chunks - 1) >> d.swizzle) * d.leading;
+  if ((furthest | 127) >= w->sharedSize)
+    return false;
+  const u8 *shared = w->shared;
+  for (int i = 0; i < count; ++i)
+    for (u32 j = 0; j < chunks; ++j)
+      memcpy(rows.bytes[i] + 16 * j, shared + d.alongK(u32(first + i), j), 16);
+  return true;
+}
+
 bool rowsFromMemory(const Op *op, Warp *w, const Descriptor &d, int first, int count, int bytes,
                     bool kAlongMemory, Rows &rows) {
+  if (kAlongMemory && rowsFromInside(w, d, first, count, bytes, rows))
+    return true;
   u64 bad = ~0ull;
   for (int i = 0; i < count && kAlongMemory; ++i)
     for (int j = 0; j < bytes / 16; ++j) {
-      u64 address = d.alongK(first + i, j);
+      u64 address = d.alongK(u32(first + i), u32(j));
       if (!inShared16(w, address))
         bad = address;
       else
@@ -98,7 +112,7 @@ bool rowsFromMemory(const Op *op, Warp *w, const Descriptor &d, int first, int c
     }
   for (int c = 0; c < count / 8 && !kAlongMemory; ++c)
     for (int k = 0; k < bytes / 2; ++k) {
-      u64 address = d.alongRows(first / 8 + c, k);
+      u64 address = d.alongRows(u32(first / 8 + c), u32(k));
       if (!inShared16(w, address)) {
         bad = address;
         continue;
