@@ -123,6 +123,7 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
   liveThreads = launch.threadsPerBlock;
   compiled = launch.engine.code();
+  isFresh = true;
   lastRange = {0, 0};
   memset(arrived, 0, sizeof arrived);
   if (sharedBytes)
@@ -141,6 +142,10 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
 }
 
 BlockRunner::Outcome BlockRunner::run() {
+  if (isFresh && !runFresh())
+    return Outcome::Failed;
+  if (liveThreads == 0)
+    return Outcome::Done;
   bool othersWait = launch.request.cooperative || launch.blocksPerCluster > 1;
   unsigned most = othersWait ? patienceOfCooperative : patience;
   for (unsigned rounds = 0; rounds < most; ++rounds) {
@@ -186,6 +191,46 @@ BlockRunner::Outcome BlockRunner::run() {
     }
   }
   return Outcome::Waiting;
+}
+
+/// Full warps of a block that has just begun, one compiled run each. Most kernels are over then: their warps
+/// never meet the scheduler.
+bool BlockRunner::runFresh() {
+  isFresh = false;
+  if (!compiled)
+    return true;
+  bool exited = false;
+  for (auto &warp : warps) {
+    Warp &w = warp->w;
+    if (w.initial != allLanes)
+      continue;
+    w.mask = allLanes;
+    w.localBase = 0;
+    w.localTop = &warp->root->localTop;
+    warp->running = warp->root.get();
+    ++worker.compiledRuns;
+    Status status = Status(compiled->code(warp->root->registers, &w, 0));
+    if (status == Status::Exited) {
+      warp->groups.clear();
+      w.live = 0;
+      liveThreads -= warpSize;
+      cluster->liveThreads -= warpSize;
+      exited = true;
+    } else if (status == Status::Fault) {
+      return false;
+    } else if (status == Status::Yield || status == Status::Interpret) {
+      warp->groups[0].pc = w.pc;
+      if (status == Status::Yield)
+        w.budget = budgetOfWarp;
+    } else if (!handle(status, *warp, 0)) {
+      return false;
+    }
+  }
+  if (exited) {
+    cluster->meet();
+    releaseBarriers();
+  }
+  return true;
 }
 
 BlockRunner::WarpOutcome BlockRunner::runWarp(WarpState &warp) {

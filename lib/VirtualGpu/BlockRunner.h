@@ -21,7 +21,8 @@ struct LaunchState {
   uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
-      : request(request), engine(*request.image, request.block, request.count, request.engine) {}
+      : request(request), engine(*request.image, request.block, request.count,
+               request.check ? EngineChoice::Interpreter : request.engine) {} // only the interpreter checks
   /// The first fault wins.
   void fail(FaultKind kind, const std::string &message);
   bool expired() const;
@@ -119,6 +120,7 @@ private:
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
   WarpOutcome runWarp(WarpState &warp);
   Status runGroup(WarpState &warp, Group &group);
+  bool runFresh();
   Status runWhole(WarpState &warp, Group &group);
   void mergeGroups(WarpState &warp);
   int pickGroup(WarpState &warp);
@@ -149,6 +151,7 @@ private:
   WorkerState &worker;
   const KernelImage &image;
   const CompiledProgram *compiled = nullptr;
+  bool isFresh = false; // no warp has run yet
   std::vector<std::unique_ptr<WarpState>> warps;
   std::map<const Program *, std::vector<std::unique_ptr<Frame>>> freeFrames;
   std::vector<std::unique_ptr<Frame>> usedFrames;

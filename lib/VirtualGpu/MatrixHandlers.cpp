@@ -1,4 +1,5 @@
 // Handlers for the matrix units: ldmatrix, mma.sync and wmma.
+#include "lib/VirtualGpu/MatrixFast.h"
 #include "lib/VirtualGpu/MatrixParts.h"
 
 namespace joule::vgpu::JOULE_VGPU_ISA {
@@ -191,16 +192,16 @@ const HandlerEntry entries[] = {
     {"ldmatrix.trans.1", loadMatrix<1, true>, ""},
     {"ldmatrix.trans.2", loadMatrix<2, true>, ""},
     {"ldmatrix.trans.4", loadMatrix<4, true>, ""},
-    {"mma.k16.f16.f32", multiplyMatrices<f16, 16, false>, ""},
-    {"mma.k8.f16.f32", multiplyMatrices<f16, 8, false>, ""},
+    {"mma.k16.f16.f32", JOULE_MULTIPLY(f16, 16), ""},
+    {"mma.k8.f16.f32", JOULE_MULTIPLY(f16, 8), ""},
     {"mma.k16.f16.f16", multiplyMatrices<f16, 16, true>, ""},
     {"mma.k8.f16.f16", multiplyMatrices<f16, 8, true>, ""},
-    {"mma.k16.bf16.f32", multiplyMatrices<bf16, 16, false>, ""},
-    {"mma.k8.bf16.f32", multiplyMatrices<bf16, 8, false>, ""},
-    {"mma.k8.tf32.f32", multiplyMatrices<Tf32, 8, false>, ""},
-    {"mma.k4.tf32.f32", multiplyMatrices<Tf32, 4, false>, ""},
-    {"mma.k32.b8", multiplyByteMatrices<32>, ""},
-    {"mma.k16.b8", multiplyByteMatrices<16>, ""},
+    {"mma.k16.bf16.f32", JOULE_MULTIPLY(bf16, 16), ""},
+    {"mma.k8.bf16.f32", JOULE_MULTIPLY(bf16, 8), ""},
+    {"mma.k8.tf32.f32", JOULE_MULTIPLY(Tf32, 8), ""},
+    {"mma.k4.tf32.f32", JOULE_MULTIPLY(Tf32, 4), ""},
+    {"mma.k32.b8", JOULE_MULTIPLY_BYTES(32), ""},
+    {"mma.k16.b8", JOULE_MULTIPLY_BYTES(16), ""},
     {"wmma.load.1", moveFragment<u8, false>, ""},
     {"wmma.load.2", moveFragment<u16, false>, ""},
     {"wmma.load.4", moveFragment<u32, false>, ""},

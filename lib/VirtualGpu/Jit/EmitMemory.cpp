@@ -142,9 +142,13 @@ bool Emitter::compilable(const Operation &o, Access &access) {
   access.total = access.count * access.element;
   access.shared = o.op->space == inShared;
   bool known = o.op->space == inGlobal || o.op->space == inShared || o.op->space == inGeneric;
-  if (!known || request.count)
+  if (!known)
     return false;
   access.shape = shapeOf(uint32_t(o.a));
+  // Where addresses are known only when the kernel runs, the handler counts.
+  bool countedHere = access.shape.scalar() && !currentMask() && o.op->space != inGeneric;
+  if (request.count && !countedHere)
+    return false;
   bool wide = access.element >= 4;
   if (access.shape.kind == Shape::Varying)
     return wide && (o.kind == Kind::Load || target.avx512) && access.element == access.registerBytes;
@@ -201,6 +205,51 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
   if (V m = currentMask())
     bad = b.CreateAnd(bad, m);
   return b.CreateICmpEQ(maskBits(bad), b.getInt32(0));
+}
+
+/// Adds the access to the counters. How many sectors or wavefronts it takes depends on the first address's low
+/// bits alone, so a table has the answers.
+void Emitter::countMemory(const Operation &o, const Access &access) {
+  if (!request.count)
+    return;
+  constexpr unsigned rows = 128;
+  bool stores = o.kind == Kind::Store;
+  std::vector<uint16_t> table;
+  uint64_t bytes = 0;
+  for (unsigned low = 0; low < rows; ++low) {
+    alignas(64) uint64_t addresses[warpSize];
+    Warp counting;
+    MemoryCount count;
+    memset(&counting, 0, sizeof counting);
+    memset(&count, 0, sizeof count);
+    constexpr uint64_t middle = 1ull << 40; // patterns may reach below the first lane
+    counting.memory = &count;
+    counting.shared = reinterpret_cast<uint8_t *>(access.shared ? middle / 2 : 0);
+    counting.sharedSize = access.shared ? middle : 0;
+    for (unsigned i = 0; i < warpSize; ++i)
+      addresses[i] = middle + low + uint64_t(access.shape.pattern ? (*access.shape.pattern)[i] : 0);
+    countAccess(&counting, o.op, addresses, allLanes, access.total);
+    table.push_back(uint16_t(access.shared ? count.sharedLoadWavefronts + count.sharedStoreWavefronts
+                                           : count.globalLoadSectors + count.globalStoreSectors));
+    bytes = count.globalLoadBytes + count.globalStoreBytes + count.sharedLoadBytes + count.sharedStoreBytes;
+  }
+  auto *constants = ConstantDataArray::get(context, table);
+  auto *global = new GlobalVariable(module, constants->getType(), true, GlobalValue::PrivateLinkage, constants);
+  V row = b.CreateGEP(b.getInt16Ty(), global, b.CreateAnd(access.first, b.getInt64(rows - 1)));
+  V turns = b.CreateZExt(b.CreateLoad(b.getInt16Ty(), row), b.getInt64Ty());
+  V counters = warpField(offsetof(Warp, memory), PointerType::getUnqual(context), true);
+  auto add = [&](size_t field, V amount) {
+    V place = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), counters, field);
+    b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), place), amount), place);
+  };
+  using M = MemoryCount;
+  if (access.shared) {
+    add(stores ? offsetof(M, sharedStoreBytes) : offsetof(M, sharedLoadBytes), b.getInt64(bytes));
+    add(stores ? offsetof(M, sharedStoreWavefronts) : offsetof(M, sharedLoadWavefronts), turns);
+  } else {
+    add(stores ? offsetof(M, globalStoreBytes) : offsetof(M, globalLoadBytes), b.getInt64(bytes));
+    add(stores ? offsetof(M, globalStoreSectors) : offsetof(M, globalLoadSectors), turns);
+  }
 }
 
 /// Computes where the access goes.
@@ -307,6 +356,7 @@ void Emitter::emitLoad(const Operation &o) {
   b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(fast);
   std::vector<V> elements = loadElements(o, access);
+  countMemory(o, access);
   BasicBlock *fastEnd = b.GetInsertBlock();
   b.CreateBr(loaded);
 
@@ -424,6 +474,7 @@ void Emitter::emitStore(const Operation &o) {
   b.CreateBr(stored);
   b.SetInsertPoint(fast);
   storeElements(o, access);
+  countMemory(o, access);
   b.CreateBr(stored);
   b.SetInsertPoint(stored);
 }

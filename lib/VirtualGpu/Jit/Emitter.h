@@ -121,6 +121,7 @@ private:
   };
   bool compilable(const Operation &o, Access &access);
   Access resolve(const Operation &o);
+  void countMemory(const Operation &o, const Access &access);
   V inRange(const Operation &o, Access &access);
   void emitLoad(const Operation &o);
   void emitStore(const Operation &o);

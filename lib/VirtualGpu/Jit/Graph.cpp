@@ -51,6 +51,7 @@ const KindOf kinds[] = {
     {"atom.8", Kind::Handler},     {"cpasync", Kind::Handler},
     {"mma.", Kind::Handler},       {"mov.b128", Kind::Handler},
     {"unpack.8.16", Kind::Handler}, {"pack.8.16", Kind::Handler},
+    {"video", Kind::Handler},
     {"isspace", Kind::Handler},    {"add.cc.", Kind::Handler},
     {"addc.", Kind::Handler},      {"sub.cc.", Kind::Handler},
     {"subc.", Kind::Handler},      {"fma.f16", Kind::Handler},
@@ -144,6 +145,12 @@ void Graph::describe() {
     o.op = &ops[i];
     o.name = nameOfHandler(o.op->fn);
     o.kind = o.name ? kindOf(*o.name) : Kind::Unknown;
+    bool stays = o.kind == Kind::Unknown && o.name && !handlers().at(*o.name).whole;
+    if (stays && (!o.op->list || findList(*o.op))) {
+      describeCautiously(o);
+      operations.push_back(std::move(o));
+      continue;
+    }
     if (o.kind == Kind::Unknown) {
       problem = "no compiled form of '" + (o.name ? *o.name : std::string("?")) + "'";
       return;
@@ -153,6 +160,33 @@ void Graph::describe() {
       return;
     operations.push_back(std::move(o));
   }
+}
+
+const std::vector<uint32_t> *Graph::findList(const Op &op) const {
+  for (const auto &list : program->lists)
+    if (list.data() == op.list)
+      return &list;
+  return nullptr;
+}
+
+/// An operation of which nothing is known but that it runs on to the next: all that may be a place is read, written
+/// and kept in the frame.
+void Graph::describeCautiously(Operation &o) {
+  o.kind = Kind::Handler;
+  auto touch = [&](uint32_t offset) {
+    int32_t slot = slotAt(offset);
+    if (slot < 0)
+      return;
+    add(o.uses, slot);
+    if (!slots[uint32_t(slot)].isConstant)
+      add(o.defs, slot);
+    slots[uint32_t(slot)].inFrame = true;
+  };
+  for (uint32_t offset : {o.op->a, o.op->b, o.op->c, o.op->d, o.op->e})
+    touch(offset);
+  if (o.op->list)
+    for (uint32_t offset : *findList(*o.op))
+      touch(offset);
 }
 
 void Graph::describeOne(Operation &o) {
@@ -197,10 +231,7 @@ void Graph::describeOne(Operation &o) {
   bool hasList = ((o.kind == Kind::Load || o.kind == Kind::Store || startsWith(name, "ldmatrix.")) && op.n > 1) ||
                  startsWith(name, "mma.") || startsWith(name, "shfl.");
   if (hasList) {
-    const std::vector<uint32_t> *found = nullptr;
-    for (const auto &list : program->lists)
-      if (list.data() == op.list)
-        found = &list;
+    const std::vector<uint32_t> *found = findList(op);
     if (!found) {
       problem = "a list of registers that is not the decoder's";
       return;

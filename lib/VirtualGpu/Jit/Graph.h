@@ -74,6 +74,8 @@ private:
   int32_t slotAt(uint32_t offset) const;
   void describe();
   void describeOne(Operation &o);
+  void describeCautiously(Operation &o);
+  const std::vector<uint32_t> *findList(const Op &op) const;
   bool worksInRegisters(const Operation &o) const;
   void findBlocks();
   void flow();

@@ -201,8 +201,8 @@ bool Shapes::merge(uint32_t to, const State &from) {
   State &state = states[to];
   bool isNew = state.empty(), changed = isNew;
   if (isNew)
-    state.resize(graph.slots.size());
-  for (size_t s = 0; s < state.size(); ++s) {
+    state.resize(graph.slots.size() + 1); // never empty: that means that nothing leads here
+  for (size_t s = 0; s < graph.slots.size(); ++s) {
     if (!graph.blocks[to].liveIn[s] && parted[to] < 0)
       continue;
     const Shape &x = from[s];
@@ -230,7 +230,7 @@ void Shapes::run() {
   atEnd.assign(graph.blocks.size(), {});
   if (graph.blocks.empty())
     return;
-  merge(0, State(graph.slots.size()));
+  merge(0, State(graph.slots.size() + 1));
   std::vector<bool> waiting(graph.blocks.size(), false);
   waiting[0] = true;
   for (bool any = true; any;) {
