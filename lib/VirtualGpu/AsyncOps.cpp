@@ -289,8 +289,9 @@ public:
     if (!object)
       return false;
     memcpy(&map, object, sizeof map);
-    if (!map.isValid() || map.rank != copy.rank)
-      return fail(w, op, FaultKind::IllegalInstruction, given(copy.map, r, lane), lane) != nullptr;
+    bool fits = isUsable(map) && map.rank == copy.rank && (map.isIm2col != 0) == copy.isIm2col;
+    if (!fits)
+      return fail(w, op, FaultKind::BadTensorMap, given(copy.map, r, lane), lane) != nullptr;
     for (unsigned i = 0; i < copy.rank; ++i)
       start[i] = int32_t(at<u32>(r, copy.coordinates[i])[lane]);
     for (unsigned i = 0; i < copy.numOffsets; ++i)
@@ -359,7 +360,7 @@ private:
     if (copy.reduction) {
       reduction = scalar::atomicNamed(copy.reduction, uint8_t(typeOfTensor(map.type)));
       if (reduction == scalar::noAtomic)
-        return fail(w, op, FaultKind::IllegalInstruction, 0, lane) != nullptr;
+        return fail(w, op, FaultKind::BadTensorMap, given(copy.map, r, lane), lane) != nullptr;
     }
     TensorRows rows(map, start, shift());
     for (TensorRow row; rows.next(row);) {
@@ -473,7 +474,7 @@ template <bool M> Status replaceInMap(const Op *op, u8 *r, Warp *w) {
     memcpy(&map, object, sizeof map);
     u64 value = op->c == 8 ? at<u64>(r, op->b)[lane] : at<u32>(r, op->b)[lane];
     if (map.magic != TensorMap::theMagic || !replaceField(map, Field(op->n), op->e, value))
-      return fail(w, op, FaultKind::IllegalInstruction, value, lane) != nullptr;
+      return fail(w, op, FaultKind::BadTensorMap, value, lane) != nullptr;
     memcpy(object, &map, sizeof map);
     return true;
   });

@@ -646,6 +646,8 @@ std::string describe(FaultKind kind, uint64_t address) {
     return "trap";
   case FaultKind::Assert:
     return "failed assertion";
+  case FaultKind::BadTensorMap:
+    return std::string("no tensor map that fits the instruction, but ") + hex;
   case FaultKind::StackOverflow:
     return "calls nested more than " + std::to_string(deepestCall) + " deep";
   case FaultKind::Deadlock:

@@ -134,6 +134,7 @@ void Decoder::copyTensor(BulkCopy &copy) {
     throw Unsupported{"as many coordinates"};
   for (unsigned i = 0; i < copy.rank; ++i)
     copy.coordinates[i] = use(element(box, i + 1), 4);
+  copy.isIm2col = opcode->has("im2col") || opcode->has("im2col_no_offs");
   if (copy.toGlobal) {
     copy.from = asyncAddress(operand(1), Space::Shared);
     return emitCopy("copy.tensor", copy);

@@ -200,7 +200,9 @@ void Decoder::testSpace() {
                                                     : 0;
   uint32_t a = use(operand(1), 8);
   Op &op = emit("isspace");
-  op.d = result(operand(0), 0), op.a = a, op.imm = int64_t(window);
+  // Of the shared addresses only those of the own block name no block.
+  unsigned low = window == 1 && !opcode->has("shared::cluster") ? clusterRankShift : 56;
+  op.d = result(operand(0), 0), op.a = a, op.n = uint8_t(low), op.imm = int64_t(window << (56 - low));
 }
 
 // --- atomics ---

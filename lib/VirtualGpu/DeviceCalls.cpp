@@ -4,6 +4,7 @@
 #include "lib/VirtualGpu/DeviceMemory.h"
 #include "lib/VirtualGpu/Special.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -90,17 +91,26 @@ public:
   }
 
 private:
+  static constexpr int mostWidth = 500;
+
+  static size_t longestNumber(const std::string &spec) {
+    size_t longest = 0, now = 0;
+    for (char c : spec)
+      longest = std::max(longest, now = c >= '0' && c <= '9' ? now + 1 : 0);
+    return longest;
+  }
+
   bool print(std::string spec, std::string &out) {
     char kind = spec.back();
     if (kind == '%')
       return out += '%', true;
-    if (spec.find_first_not_of("-+ #.*hl0123456789", 1) != spec.size() - 1)
+    if (spec.find_first_not_of("-+ #.*hl0123456789", 1) != spec.size() - 1 || longestNumber(spec) > 3)
       return out += spec, true; // no format of the device's
     for (size_t star; (star = spec.find('*')) != std::string::npos;) {
       u64 width;
       if (!take(4, width))
         return false;
-      spec.replace(star, 1, std::to_string(int(width)));
+      spec.replace(star, 1, std::to_string(std::max(-mostWidth, std::min(mostWidth, int(width)))));
     }
     if (kind == 's')
       return printString(spec, out);

@@ -249,7 +249,7 @@ Status localAddress(const Op *op, u8 *r, Warp *w) {
 Status isSpace(const Op *op, u8 *r, Warp *w) {
   u32 bits = 0;
   for (int i = 0; i < 32; ++i)
-    bits |= u32(at<u64>(r, op->a)[i] >> 56 == u64(op->imm)) << i;
+    bits |= u32(at<u64>(r, op->a)[i] >> op->n == u64(op->imm)) << i;
   *at<u32>(r, op->d) = bits;
   JOULE_NEXT;
 }

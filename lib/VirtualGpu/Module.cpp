@@ -15,6 +15,9 @@ LoadedModule::LoadedModule(std::string ptxText, MemoryMap &memory, const DecodeO
     : ptx(ptx::parse(std::move(ptxText))), memory(memory), decodeOptions(options) {
   for (uint32_t i = 0; i < ptx->functions.size(); ++i)
     functions[ptx->functions[i]->name] = i;
+  for (auto &[other, name] : ptx->aliases)
+    if (auto it = functions.find(name); it != functions.end())
+      functions[other] = it->second;
   for (const ptx::Variable &v : ptx->variables)
     variables[v.name] = &v;
   for (const ptx::Variable &v : ptx->variables)
@@ -227,7 +230,8 @@ uint64_t KernelImage::sharedOffset(const ptx::Function &f, uint32_t variable) {
 }
 
 Program *KernelImage::programOf(std::string_view name) {
-  auto it = programs.find(name);
+  const ptx::Function *f = owner.function(name); // an alias has the function's own name
+  auto it = f ? programs.find(f->name) : programs.end();
   return it == programs.end() ? nullptr : it->second.get();
 }
 

@@ -358,13 +358,21 @@ private:
       if (word == "section")
         return skipSection();
       if (word == "alias")
-        return skipTo(';');
+        return parseAlias();
       bool isSpace;
       Space space = spaceNamed(word, isSpace);
       if (!isSpace)
         failAt(word.data(), "unknown directive");
       return parseVariables(space, external, module.variables);
     }
+  }
+
+  /// .alias other, function;
+  void parseAlias() {
+    std::string other(identifier());
+    expect(',');
+    module.aliases.emplace_back(std::move(other), std::string(identifier()));
+    expect(';');
   }
 
   void parseVersion() {

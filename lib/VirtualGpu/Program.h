@@ -84,7 +84,8 @@ enum class FaultKind : uint32_t {
   Timeout,
   OutOfResources,
   StackOverflow,
-  Assert
+  Assert,
+  BadTensorMap
 };
 
 /// Executions of one basic block: by warps, and by their lanes.
@@ -120,11 +121,11 @@ struct Warp {
   Range *ranges;
   BlockCount *blockCounts;
   MemoryCount *memory;
-  void *runner;      // the BlockRunner this warp belongs to
-  uint32_t initial;  // lanes that the block started with
-  uint32_t index;    // in the block
+  void *runner;                      // the BlockRunner this warp belongs to
+  uint32_t initial;                  // lanes that the block started with
+  uint32_t index;                    // in the block
   const uint32_t *blockIndex, *grid; // three numbers each
-  uint32_t arrivals; // cp.async and similar: unused while copies are immediate
+  uint32_t arrivals;                 // cp.async and similar: unused while copies are immediate
   alignas(64) uint32_t tid[3][warpSize];
 };
 
@@ -218,6 +219,7 @@ struct BulkCopy {
   uint8_t type = 0; // of a plain reduction: ptx::Type
   AsyncAddress map; // tensor
   uint32_t rank = 0, numOffsets = 0;
+  bool isIm2col = false;
   uint32_t coordinates[5] = {}, offsets[3] = {};
 };
 

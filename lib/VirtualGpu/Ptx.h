@@ -199,7 +199,7 @@ struct RegisterRange {
 struct Function {
   std::string name;
   bool entry = false, defined = false;
-  bool gridCountsClusters = false; // .blocksareclusters
+  bool gridCountsClusters = false;       // .blocksareclusters
   std::vector<uint32_t> params, returns; // into variables
   /// Parameters that the text declares as registers travel in variables without names.
   struct InRegister {
@@ -229,6 +229,7 @@ struct Module {
   int versionMajor = 0, versionMinor = 0;
   std::vector<Variable> variables;
   std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::pair<std::string, std::string>> aliases; // another name, and whose
   std::unordered_map<std::string, std::unique_ptr<Opcode>> opcodes;
 
   /// The text of one line, without the blanks around it.

@@ -71,6 +71,19 @@ uint64_t steps(const TensorMap &map, unsigned i) {
 
 } // namespace
 
+bool isUsable(const TensorMap &map) {
+  bool known = map.magic == TensorMap::theMagic && map.rank >= 1 && map.rank <= mostDimensions &&
+               map.type < numTypes && map.swizzle <= 3 && (!map.isIm2col || map.rank >= 3);
+  if (!known)
+    return false;
+  uint64_t rowBytes = uint64_t(map.isIm2col ? map.channels : map.box[0]) * tensorElementBytes(map.type);
+  bool sized = rowBytes && rowBytes % 16 == 0 && (!map.swizzle || rowBytes <= 16u << map.swizzle) &&
+               (!map.isIm2col || map.pixels);
+  for (unsigned i = 0; i < map.rank; ++i)
+    sized &= map.elementStrides[i] >= 1 && (map.isIm2col || (map.box[i] >= 1 && map.box[i] <= 256));
+  return sized;
+}
+
 unsigned tensorElementBytes(unsigned type) { return type < numTypes ? typeBytes[type] : 1; }
 
 const char *encodeTiled(const TensorMapRequest &r, TensorMap &map) {

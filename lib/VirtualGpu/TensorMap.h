@@ -26,7 +26,6 @@ struct TensorMap {
   uint8_t reserved[22];
 
   static constexpr uint64_t theMagic = 0x70616d65'6c756f6aull;
-  bool isValid() const { return magic == theMagic && rank >= 1 && rank <= mostDimensions; }
 };
 static_assert(sizeof(TensorMap) == 128);
 
@@ -45,6 +44,8 @@ struct TensorMapRequest {
 const char *encodeTiled(const TensorMapRequest &request, TensorMap &map);
 const char *encodeIm2col(const TensorMapRequest &request, TensorMap &map);
 
+/// Is this a map, and may the copy engine use it? Programs can change what was encoded.
+bool isUsable(const TensorMap &map);
 unsigned tensorElementBytes(unsigned type);
 /// Bytes in shared memory of one copy.
 uint64_t tensorBoxBytes(const TensorMap &map);

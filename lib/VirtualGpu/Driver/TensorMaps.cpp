@@ -45,7 +45,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
   want(map && uintptr_t(address) % 16 == 0, "the tensor's address must be a multiple of 16");
   TensorMap own;
   memcpy(&own, map, sizeof own);
-  want(own.isValid(), "not a tensor map");
+  want(isUsable(own), "not a tensor map");
   own.address = uint64_t(address);
   memcpy(map, &own, sizeof own);
   return CUDA_SUCCESS;

@@ -389,6 +389,32 @@ TEST_F(Hopper, AMapIsChangedOnTheDevice) {
   EXPECT_EQ(load(device(), "load_2d", map, {0, 14}), boxOf(second, {64, 8}, 0, {0, 14}, 0, {1, 1}));
 }
 
+TEST_F(Hopper, ForgedMapsFault) {
+  Tensor t(6, 2, {64, 16});
+  t.address = device().upload(t.data);
+  TensorMap good = tiled(t, {64, 8}, 3);
+  uint64_t out = device().upload(zeros<uint8_t>(1024));
+  Device::Shape s = shape(1, 64);
+  s.shared = 2048;
+  auto faultOf = [&](auto change, const char *kernel = "load_2d") {
+    TensorMap map = good;
+    change(map);
+    return device().launch(kernel, s, map, out, 1024, 0, 0, 0, 0, 0, short(0), short(0), short(0)).fault;
+  };
+  EXPECT_EQ(faultOf([](auto &) {}), FaultKind::None);
+  EXPECT_EQ(faultOf([](auto &m) { m.magic = 1; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.type = 200; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.swizzle = 40; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.box[0] = 0; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.box[0] = 63; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.elementStrides[1] = 0; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.rank = 3; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.isIm2col = 1; }), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &) {}, "load_3d"), FaultKind::BadTensorMap);
+  EXPECT_EQ(faultOf([](auto &m) { m.box[1] = 200; }), FaultKind::IllegalAddress); // of shared memory
+  EXPECT_EQ(faultOf([](auto &m) { m.address += 1 << 20; }), FaultKind::IllegalAddress);
+}
+
 TEST(TensorMaps, RefuseWhatTheEngineCannotDo) {
   uint64_t sizes[2] = {64, 16}, strides[1] = {128};
   uint32_t box[2] = {64, 8}, steps[2] = {1, 1};

@@ -367,4 +367,35 @@ TEST(Text, BytesOfAddresses) {
   EXPECT_EQ(device.download<uint32_t>(at, 1)[0], 42u);
 }
 
+TEST(Text, Aliases) {
+  Device device(
+      ".version 8.3\n.target sm_70\n.address_size 64\n.func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 "
+      "%a;\n"
+      "ld.param.b32 %a, [x];\nadd.u32 %a, %a, 5;\nst.param.b32 [r], %a;\nret;\n}\n.func (.param .b32 r) "
+      "g(.param .b32 x);\n"
+      ".alias g, f;\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %l; .reg .b32 %a;\nld.param.u64 %l, "
+      "[p];\n"
+      "{ .param .b32 in, out;\nst.param.b32 [in], 37;\ncall.uni (out), g, (in);\nld.param.b32 %a, [out];\n}\n"
+      "st.global.u32 [%l], %a;\nret;\n}\n");
+  uint64_t at = device.upload(std::vector<uint32_t>(1));
+  device.run("k", {}, at);
+  EXPECT_EQ(device.download<uint32_t>(at, 1)[0], 42u);
+}
+
+TEST(Text, SpacesOfAddresses) {
+  // The own shared memory, that of a further block of the cluster, and global memory.
+  const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", "global", "local"};
+  const uint32_t want[] = {1, 1, 3, 4, 0};
+  for (int i = 0; i < 5; ++i) {
+    std::string test = std::string("isspacep.") + spaces[i];
+    EXPECT_EQ(valueOf<uint32_t>(".shared .b32 s;\nmov.u64 %la, s;\ncvta.shared.u64 %la, %la;\nmov.b32 %a, "
+                                "3;\nmapa.u64 %lb, %la, %a;\n" +
+                                test + " %p, %la;\nselp.b32 %d, 1, 0, %p;\n" + test +
+                                " %p, %lb;\n@%p add.u32 %d, %d, 2;\n" + test +
+                                " %p, %out;\n@%p add.u32 %d, %d, 4;\nst.global.u32 [%out], %d;"),
+              want[i])
+        << spaces[i];
+  }
+}
+
 } // namespace
