@@ -27,6 +27,18 @@ def run_unit_tests(build, preset):
     return test.run_lit(build.with_name(f"{build.name}-{preset}"), "^unit ::")
 
 
+def run_random_ptx(build):
+    """Random kernels on the virtual GPU's interpreter and as compiled code, others every day."""
+    count = 3000
+    environment = dict(os.environ, JOULE_RANDOM_PTX=str(count), JOULE_RANDOM_PTX_FIRST=str(TODAY % 100000 * count))
+    program = build / "test" / "unit" / "VirtualGpuRandomPtxTest"
+    run = subprocess.run([program], capture_output=True, text=True, env=environment)
+    print(f"{count} kernels of {TODAY}: {'passed' if run.returncode == 0 else 'failed'}", flush=True)
+    if run.returncode != 0:
+        print(run.stdout[-6000:])
+    return (1, 0, 0) if run.returncode == 0 else (0, 1, 0)
+
+
 def write_seeds(build, seeds):
     """Whole files of each kind, from which the fuzzers go on."""
     sys.path.insert(0, str(MODELS / "Inputs"))
@@ -79,6 +91,7 @@ def main():
     build = pathlib.Path(sys.argv[1])
     suites = [test.run_lit(build, None), test.run_onnx_tests(build), test.run_models(build)]
     suites += [test.run_random_tests(build, "--seed", f"deep {TODAY}", "--programs", "1500", "--models", "600")]
+    suites += [run_random_ptx(build)]
     suites += [run_unit_tests(build, preset) for preset in ("gcc", "asan", "tsan")]
     suites += [run_damages(build, name) for name in ("damaged-models", "damaged-artifacts")]
     seeds = build / "test" / "fuzz-seeds"

@@ -98,14 +98,16 @@ double openBlas(int n, unsigned threads) {
   void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return 0;
-  auto gemm = reinterpret_cast<void (*)(int, int, int, int, int, int, float, const float *, int, const float *, int,
-                                        float, float *, int)>(dlsym(library, "cblas_sgemm"));
+  auto gemm =
+      reinterpret_cast<void (*)(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                                float, float *, int)>(dlsym(library, "cblas_sgemm"));
   if (auto set = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
     set(int(threads));
   if (!gemm)
     return 0;
   std::vector<float> a(size_t(n) * n, 1.f), b(a), c(a);
-  double time = best(threads, [&] { gemm(101, 111, 111, n, n, n, 1.f, a.data(), n, b.data(), n, 0.f, c.data(), n); });
+  double time =
+      best(threads, [&] { gemm(101, 111, 111, n, n, n, 1.f, a.data(), n, b.data(), n, 0.f, c.data(), n); });
   return 2.0 * n * n * n / time;
 }
 

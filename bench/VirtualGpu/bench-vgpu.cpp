@@ -1,6 +1,6 @@
 // Prints how fast the virtual GPU is beside the machine itself: interpreter and compiled code, one line per
-// kind of work; an argument chooses kernels by a part of their names. Times are the processor's, shared among the
-// threads, and the best of several runs.
+// kind of work; an argument chooses kernels by a part of their names. Times are the processor's, shared among
+// the threads, and the best of several runs.
 #include "bench/VirtualGpu/Native.h"
 #include "lib/VirtualGpu/Launch.h"
 
@@ -27,7 +27,8 @@ std::string readFile(const std::string &path) {
 
 class Bench {
 public:
-  Bench(const std::string &ptx, unsigned threads) : memory(1ull << 33), module(ptx, memory), threads(threads) {}
+  Bench(const std::string &ptx, unsigned threads)
+      : memory(1ull << 33), module(ptx, memory), threads(threads) {}
 
   uint64_t floats(size_t n) {
     uint64_t address = memory.allocate(n * 4);
@@ -54,7 +55,9 @@ public:
     request.count = counting;
     request.parameters.resize(request.image->entry().kernelParameterBytes);
     size_t index = 0;
-    ((memcpy(request.parameters.data() + request.image->entry().kernelParameters[index++], &args, sizeof args)), ...);
+    ((memcpy(request.parameters.data() + request.image->entry().kernelParameters[index++], &args,
+             sizeof args)),
+     ...);
     double best = 1e30;
     for (int i = 0; i < runs + 1; ++i) { // the first compiles, and fills caches
       double start = seconds();
@@ -69,7 +72,8 @@ public:
 
   /// One line of the table: `work` units per launch, against `native` units per second.
   template <class... Args>
-  void line(const char *name, const char *kernel, const Dimensions &d, double work, double native, const Args &...args) {
+  void line(const char *name, const char *kernel, const Dimensions &d, double work, double native,
+            const Args &...args) {
     if (std::string(kernel).find(only) == std::string::npos)
       return;
     double compiled = work / time(EngineChoice::Compiled, kernel, d, 5, args...);
@@ -120,19 +124,28 @@ int main(int argc, char **argv) {
   double peak = joule::bench::peakFma(threads), gemm = joule::bench::openBlas(1024, threads);
   constexpr int elements = 1 << 24, n = 1024, turns = 2000;
   double stream = joule::bench::triad(elements, threads);
-  printf("%s, %u threads; native: f32 multiply-adds %.1f GFLOP/s, triad %.2f G elements/s, OpenBLAS sgemm %.1f GFLOP/s\n",
+  printf("%s, %u threads; native: f32 multiply-adds %.1f GFLOP/s, triad %.2f G elements/s, OpenBLAS sgemm "
+         "%.1f GFLOP/s\n",
          instructionSet(), threads, peak / 1e9, stream / 1e9, gemm / 1e9);
-  printf("%-28s %10s %10s %9s %10s %8s %10s\n", "G units/s", "compiled", "interpr.", "ratio", "native", "share", "counting");
+  printf("%-28s %10s %10s %9s %10s %8s %10s\n", "G units/s", "compiled", "interpr.", "ratio", "native",
+         "share", "counting");
   Bench bench(ptx, threads);
   bench.only = argc > 1 ? argv[1] : "";
   uint64_t x = bench.floats(elements), y = bench.floats(elements), z = bench.floats(elements);
-  bench.line("fma loop, FLOP", "fmaloop", {{64, 1, 1}, {256, 1, 1}}, 64.0 * 256 * turns * 8, peak, turns, 0.5f, y);
-  bench.line("saxpy 16M, elements", "saxpy", {{elements / 256, 1, 1}, {256, 1, 1}}, elements, stream, elements, 2.f, x, y);
-  bench.line("sgemm 16x16 tiles, FLOP", "sgemm_tile", {{n / 16, n / 16, 1}, {16, 16, 1}}, 2.0 * n * n * n, gemm, n, x, y, z);
-  bench.line("sgemm 64x64 tiles, FLOP", "sgemm_reg", {{n / 64, n / 64, 1}, {16, 16, 1}}, 2.0 * n * n * n, gemm, n, x, y, z);
-  bench.line("mma.sync f16 k16, FLOP", "mma_f16", {{16, 1, 1}, {128, 1, 1}}, 16.0 * 4 * 500 * 4 * 4096, gemm, 500, y);
-  bench.line("mma.sync s8 k32, OP", "mma_s8", {{16, 1, 1}, {128, 1, 1}}, 16.0 * 4 * 500 * 4 * 8192, gemm, 500, y);
-  bench.line("softmax 1024 x 4096, elem.", "softmax", {{1024, 1, 1}, {256, 1, 1}}, 1024.0 * 4096, 0, 4096, x, y);
+  bench.line("fma loop, FLOP", "fmaloop", {{64, 1, 1}, {256, 1, 1}}, 64.0 * 256 * turns * 8, peak, turns,
+             0.5f, y);
+  bench.line("saxpy 16M, elements", "saxpy", {{elements / 256, 1, 1}, {256, 1, 1}}, elements, stream,
+             elements, 2.f, x, y);
+  bench.line("sgemm 16x16 tiles, FLOP", "sgemm_tile", {{n / 16, n / 16, 1}, {16, 16, 1}}, 2.0 * n * n * n,
+             gemm, n, x, y, z);
+  bench.line("sgemm 64x64 tiles, FLOP", "sgemm_reg", {{n / 64, n / 64, 1}, {16, 16, 1}}, 2.0 * n * n * n,
+             gemm, n, x, y, z);
+  bench.line("mma.sync f16 k16, FLOP", "mma_f16", {{16, 1, 1}, {128, 1, 1}}, 16.0 * 4 * 500 * 4 * 4096, gemm,
+             500, y);
+  bench.line("mma.sync s8 k32, OP", "mma_s8", {{16, 1, 1}, {128, 1, 1}}, 16.0 * 4 * 500 * 4 * 8192, gemm, 500,
+             y);
+  bench.line("softmax 1024 x 4096, elem.", "softmax", {{1024, 1, 1}, {256, 1, 1}}, 1024.0 * 4096, 0, 4096, x,
+             y);
   EngineUse use = engineUse();
   printf("compiling: %.3f ms per PTX instruction\n",
          double(use.compileNanoseconds) / 1e6 / double(std::max<uint64_t>(1, use.compiledInstructions)));

@@ -1,6 +1,6 @@
 // Which engine runs a launch: compiled code is kept per kernel and shape of block, and made once the
-// interpreter has worked as long on the kernel as compiling it is expected to take. So neither choice costs more
-// than twice the better one.
+// interpreter has worked as long on the kernel as compiling it is expected to take. So neither choice costs
+// more than twice the better one.
 #include "lib/VirtualGpu/Compiled.h"
 #include "lib/VirtualGpu/Settings.h"
 

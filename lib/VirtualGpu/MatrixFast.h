@@ -1,7 +1,7 @@
-// mma.sync on fragments in AVX-512 registers, without taking the matrices apart. Of the 32 lanes, (g, t) = (l / 4,
-// l % 4) holds rows g and g + 8 of A and C, and column g of B. So a row's element of A is in one of four neighbours,
-// and B's row is the same for all g: a shuffle inside 128 bits and a permutation bring them where C is. Each element
-// of C is summed in the order of k, as in multiplyMatrices, so the bits are the same.
+// mma.sync on fragments in AVX-512 registers, without taking the matrices apart. Of the 32 lanes, (g, t) = (l
+// / 4, l % 4) holds rows g and g + 8 of A and C, and column g of B. So a row's element of A is in one of four
+// neighbours, and B's row is the same for all g: a shuffle inside 128 bits and a permutation bring them where
+// C is. Each element of C is summed in the order of k, as in multiplyMatrices, so the bits are the same.
 #pragma once
 
 #include "lib/VirtualGpu/MatrixParts.h"

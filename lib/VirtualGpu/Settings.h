@@ -14,7 +14,7 @@ struct Settings {
   bool check = false;
   std::string report; // check mode adds its findings to this file; empty: to standard error
   double timeLimitSeconds = 0;
-  std::string jit = "0";      // "1": compile what is worth it; "force": compile before the first launch
+  std::string jit = "1";      // "0": interpret always; "force": compile before the first launch
   int jitDump = 0;            // print the compiler's IR on stderr: 1 as emitted, 2 as optimised
   std::string instructionSet; // "avx2" or "baseline" to use less than the machine has
 };

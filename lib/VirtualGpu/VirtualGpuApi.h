@@ -49,6 +49,15 @@ typedef void (*JouleVgpuInterrupt)(int on);
 /// `jouleVgpuLimitThread`: launches that the calling thread makes from here on end after `seconds` in all (0: no
 /// limit) or when `stop` becomes true (null: never), with CUDA_ERROR_LAUNCH_TIMEOUT at once and the context unharmed.
 typedef void (*JouleVgpuLimitThread)(double seconds, const std::atomic<bool> *stop);
+struct JouleVgpuEngineUse {
+  uint32_t size; // sizeof(JouleVgpuEngineUse), set by the caller
+  uint64_t compiledKernels, refusedKernels;       // by the compiler; a refused one stays with the interpreter
+  uint64_t compiledLaunches, interpretedLaunches; // by the engine that a launch ended with
+  uint64_t compiledRuns, interpretedRuns;         // turns of warps
+  const char *lastRefusal;                        // kernel and reason; valid until the thread's next call
+};
+/// `jouleVgpuReadEngineUse`: which engine ran what, since the process began. Returns 0, or 1 if the size is wrong.
+typedef int (*JouleVgpuReadEngineUse)(struct JouleVgpuEngineUse *use);
 /// `jouleVgpuInstructionSet`: "avx512", "avx2" or "baseline".
 typedef const char *(*JouleVgpuInstructionSet)(void);
 /// `jouleVgpuRunAsynchronously`: 1 gives streams threads of their own, as libcuda.so.1 does for its callers; 0, as at

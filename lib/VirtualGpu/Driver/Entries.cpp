@@ -217,6 +217,22 @@ static void jouleVgpuLimitThread(double seconds, const std::atomic<bool> *stop) 
     limit.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(seconds * 1e6));
 }
 static const char *jouleVgpuInstructionSet() { return instructionSet(); }
+static int jouleVgpuReadEngineUse(JouleVgpuEngineUse *use) {
+  static thread_local std::string refusal;
+  if (!use || use->size != sizeof *use)
+    return 1;
+  EngineUse all = engineUse();
+  refusal = all.lastRefusal;
+  *use = {use->size,
+          all.compiledKernels,
+          all.refusedKernels,
+          all.compiledLaunches,
+          all.interpretedLaunches,
+          all.compiledRuns,
+          all.interpretedRuns,
+          refusal.c_str()};
+  return 0;
+}
 static void jouleVgpuRunAsynchronously(int on) { driver().asynchronous = on != 0; }
 
 #define JOULE_PLAIN_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
@@ -235,6 +251,7 @@ void *findFunction(const char *name) {
                   JOULE_PLAIN_ENTRY(jouleVgpuResetCounters) JOULE_PLAIN_ENTRY(jouleVgpuCounterName)
                       JOULE_PLAIN_ENTRY(jouleVgpuLastError) JOULE_PLAIN_ENTRY(jouleVgpuInterrupt)
                           JOULE_PLAIN_ENTRY(jouleVgpuLimitThread) JOULE_PLAIN_ENTRY(jouleVgpuInstructionSet)
+                              JOULE_PLAIN_ENTRY(jouleVgpuReadEngineUse)
                               JOULE_PLAIN_ENTRY(jouleVgpuRunAsynchronously)};
   if (!name)
     return nullptr;

@@ -79,8 +79,8 @@ public:
   }
 
 private:
-  std::unique_ptr<MemoryBuffer> generate(const CompileRequest &request, Compiled &compiled, const std::string &name,
-                                         std::string &why) {
+  std::unique_ptr<MemoryBuffer> generate(const CompileRequest &request, Compiled &compiled,
+                                         const std::string &name, std::string &why) {
     LLVMContext context;
     auto machine = builder->createTargetMachine();
     if (!machine) {
@@ -90,7 +90,8 @@ private:
     Module module(name, context);
     module.setDataLayout((*machine)->createDataLayout());
     module.setTargetTriple((*machine)->getTargetTriple().str());
-    Emitter(*compiled.graph, *compiled.shapes, request, target, module, compiled.sites).run(name, compiled.entryOf);
+    Emitter(*compiled.graph, *compiled.shapes, request, target, module, compiled.sites)
+        .run(name, compiled.entryOf);
     static const int dump = settingsFromEnvironment().jitDump;
     if (dump == 1)
       module.print(errs(), nullptr);
@@ -133,7 +134,8 @@ private:
         order.run(f, functions);
   }
 
-  bool link(std::unique_ptr<MemoryBuffer> object, Compiled &compiled, const std::string &name, std::string &why) {
+  bool link(std::unique_ptr<MemoryBuffer> object, Compiled &compiled, const std::string &name,
+            std::string &why) {
     compiled.tracker = jit->getMainJITDylib().createResourceTracker();
     if (Error error = jit->addObjectFile(compiled.tracker, std::move(object))) {
       why = toString(std::move(error));

@@ -155,8 +155,9 @@ Value *Emitter::computeInteger(const std::string &name, const Operation &o, V a,
   if (startsWith(name, "div.") || startsWith(name, "rem."))
     return divided(a, x, isSigned, name[0] == 'r');
   if (startsWith(name, "shl.") || startsWith(name, "shr.")) {
-    V by = bits < 32 ? b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, x, intType(x, 32, 255)), a->getType())
-                     : b.CreateZExt(x, a->getType());
+    V by = bits < 32
+               ? b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, x, intType(x, 32, 255)), a->getType())
+               : b.CreateZExt(x, a->getType());
     V inside = b.CreateICmpULT(by, intType(a, bits, bits));
     if (name[2] == 'r' && isSigned)
       return b.CreateAShr(a, b.CreateSelect(inside, by, intType(a, bits, bits - 1)));
@@ -205,8 +206,7 @@ Value *Emitter::divided(V a, V x, bool isSigned, bool remainder) {
   }
   V q = remainder ? b.CreateSRem(a, safe) : b.CreateSDiv(a, safe);
   V byMinusOne = remainder ? zero : b.CreateNeg(a);
-  return b.CreateSelect(isZero, remainder ? a : ones,
-                        b.CreateSelect(b.CreateICmpEQ(x, ones), byMinusOne, q));
+  return b.CreateSelect(isZero, remainder ? a : ones, b.CreateSelect(b.CreateICmpEQ(x, ones), byMinusOne, q));
 }
 
 Value *Emitter::logic3(V a, V x, V c, unsigned table) {
@@ -217,7 +217,9 @@ Value *Emitter::logic3(V a, V x, V c, unsigned table) {
            : two == 2 ? c
                       : b.CreateNot(c);
   };
-  auto mux = [&](V s, V one, V zero) { return b.CreateOr(b.CreateAnd(s, one), b.CreateAnd(b.CreateNot(s), zero)); };
+  auto mux = [&](V s, V one, V zero) {
+    return b.CreateOr(b.CreateAnd(s, one), b.CreateAnd(b.CreateNot(s), zero));
+  };
   V high = mux(x, choose(table >> 6 & 3), choose(table >> 4 & 3));
   V low = mux(x, choose(table >> 2 & 3), choose(table & 3));
   result = mux(a, high, low);
@@ -230,7 +232,8 @@ Value *Emitter::flushed(V x) {
   if (bitsOf(x) != 32)
     return x;
   V bits = asInteger(x);
-  V small = b.CreateICmpEQ(b.CreateAnd(bits, intType(bits, 32, 0x7f800000)), llvm::Constant::getNullValue(bits->getType()));
+  V small = b.CreateICmpEQ(b.CreateAnd(bits, intType(bits, 32, 0x7f800000)),
+                           llvm::Constant::getNullValue(bits->getType()));
   return asFloat(b.CreateSelect(small, b.CreateAnd(bits, intType(bits, 32, 0x80000000)), bits));
 }
 
@@ -249,7 +252,8 @@ Value *Emitter::computeFloat(const std::string &name, V a, V x, V c) {
   if (startsWith(name, "abs.") || startsWith(name, "neg.") || startsWith(name, "copysign.")) {
     V bits = asInteger(a);
     unsigned width = bitsOf(a);
-    V sign = intType(bits, width, 1ull << (width - 1)), rest = intType(bits, width, (1ull << (width - 1)) - 1);
+    V sign = intType(bits, width, 1ull << (width - 1)),
+      rest = intType(bits, width, (1ull << (width - 1)) - 1);
     if (name[0] == 'a')
       return asFloat(b.CreateAnd(bits, rest));
     if (name[0] == 'n')
@@ -345,7 +349,8 @@ Value *Emitter::narrowHalf(V value, bool brain) {
   }
   V sign = b.CreateAnd(b.CreateLShr(bits, 16), number(0x8000));
   V asReal = asFloat(magnitude);
-  V subnormal = b.CreateSub(asInteger(b.CreateFAdd(asReal, ConstantFP::get(asReal->getType(), 0.5))), number(0x3f000000));
+  V subnormal = b.CreateSub(asInteger(b.CreateFAdd(asReal, ConstantFP::get(asReal->getType(), 0.5))),
+                            number(0x3f000000));
   V odd = b.CreateAnd(b.CreateLShr(magnitude, 13), number(1));
   V normal = b.CreateLShr(b.CreateAdd(b.CreateAdd(magnitude, number(0xc8000fff)), odd), 13);
   V out = b.CreateSelect(b.CreateICmpUGE(magnitude, number(0x477ff000)), number(0x7c00),
@@ -365,7 +370,8 @@ Value *Emitter::computeHalf(const std::string &name, V a, V x) {
   }
   std::string plain = name.substr(0, name.rfind('.')) + ".f32";
   auto one = [&](V p, V q) {
-    return narrowHalf(computeFloat(plain, widenHalf(p, brain), q ? widenHalf(q, brain) : nullptr, nullptr), brain);
+    return narrowHalf(computeFloat(plain, widenHalf(p, brain), q ? widenHalf(q, brain) : nullptr, nullptr),
+                      brain);
   };
   if (!pair)
     return one(a, x);
@@ -403,14 +409,16 @@ Value *Emitter::convert(const std::string &name, V a, unsigned resultWidth) {
   bool fromSigned = from[0] == 's', fromInteger = fromSigned || from[0] == 'u';
   if (to == "tf32") {
     V special = b.CreateICmpEQ(b.CreateAnd(a, intType(a, 32, 0x7f800000)), intType(a, 32, 0x7f800000));
-    return b.CreateSelect(special, a, b.CreateAnd(b.CreateAdd(a, intType(a, 32, 0x1000)), intType(a, 32, 0xffffe000)));
+    return b.CreateSelect(special, a,
+                          b.CreateAnd(b.CreateAdd(a, intType(a, 32, 0x1000)), intType(a, 32, 0xffffe000)));
   }
   if (fromInteger && isFloatName(to)) {
     Type *t = floatLike(a, to == "f32" ? b.getFloatTy() : b.getDoubleTy());
     return fromSigned ? b.CreateSIToFP(a, t) : b.CreateUIToFP(a, t);
   }
   if (fromInteger)
-    return fromSigned ? b.CreateSExtOrTrunc(a, withBits(a, b, bits)) : b.CreateZExtOrTrunc(a, withBits(a, b, bits));
+    return fromSigned ? b.CreateSExtOrTrunc(a, withBits(a, b, bits))
+                      : b.CreateZExtOrTrunc(a, withBits(a, b, bits));
   if (from == "f16" || from == "bf16")
     return widenHalf(a, from[0] == 'b');
   V x = asFloat(a);
@@ -462,7 +470,8 @@ void Emitter::emitSetp(const Operation &o, bool scalar) {
 
 void Emitter::emitShuffle(const Operation &o) {
   const std::string &name = *o.name;
-  uint32_t by = uint32_t(graph.slots[uint32_t(o.b)].constant) & 31, c = uint32_t(graph.slots[uint32_t(o.c)].constant);
+  uint32_t by = uint32_t(graph.slots[uint32_t(o.b)].constant) & 31,
+           c = uint32_t(graph.slots[uint32_t(o.c)].constant);
   uint32_t clamp = c & 31, segment = c >> 8 & 31, inRange = 0;
   std::vector<int> from;
   for (int i = 0; i < int(warpSize); ++i) {
@@ -504,7 +513,8 @@ Value *Emitter::reduced(const std::string &name, V a) {
     return b.CreateOrReduce(a);
   if (startsWith(name, "redux.xor"))
     return b.CreateXorReduce(a);
-  return startsWith(name, "redux.min") ? b.CreateIntMinReduce(a, isSigned) : b.CreateIntMaxReduce(a, isSigned);
+  return startsWith(name, "redux.min") ? b.CreateIntMinReduce(a, isSigned)
+                                       : b.CreateIntMaxReduce(a, isSigned);
 }
 
 // --- what a thread knows of itself ---

@@ -1,6 +1,6 @@
 // Loads, stores, and calls of handlers. An access whose addresses are one value plus a pattern is tested as a
-// whole and becomes scalar or whole vector accesses; what fails the test goes through the interpreter's handler,
-// which knows about every fault.
+// whole and becomes scalar or whole vector accesses; what fails the test goes through the interpreter's
+// handler, which knows about every fault.
 #include "lib/VirtualGpu/Jit/Emitter.h"
 
 #include <llvm/IR/InlineAsm.h>
@@ -72,12 +72,13 @@ Value *Emitter::rareCall(const Operation &o, V first, V lanes) {
   auto address = [&](const void *p) { return b.getInt64(reinterpret_cast<uint64_t>(p)); };
   void (*stub)() = target.avx512 ? jouleVgpuRareCallAvx512 : jouleVgpuRareCallAvx2;
   auto *type = FunctionType::get(i64, {i64, i64, pointer, pointer, i64, i64}, false);
-  InlineAsm *call = InlineAsm::get(type, "callq *$1",
-                                   "={rax},r,{rdi},{rsi},{rdx},{rcx},{r8},~{memory},~{dirflag},~{fpsr},~{flags}",
-                                   /*hasSideEffects=*/true);
+  InlineAsm *call = InlineAsm::get(
+      type, "callq *$1", "={rax},r,{rdi},{rsi},{rdx},{rcx},{r8},~{memory},~{dirflag},~{fpsr},~{flags}",
+      /*hasSideEffects=*/true);
   V bits = lanes ? b.CreateZExt(maskBits(lanes), i64) : b.getInt64(allLanes);
   V given = first ? (first->getType() == i64 ? first : b.CreateZExt(first, i64)) : b.getInt64(0);
-  V status = b.CreateCall(type, call, {address(reinterpret_cast<const void *>(stub)), address(&site), frame, warp, given, bits});
+  V status = b.CreateCall(
+      type, call, {address(reinterpret_cast<const void *>(stub)), address(&site), frame, warp, given, bits});
   return b.CreateTrunc(status, b.getInt32Ty());
 }
 
@@ -93,11 +94,13 @@ void Emitter::emitHandler(const Operation &o) {
   V status;
   if (V lanes = currentMask()) {
     auto *type = FunctionType::get(i32, {pointer, pointer, pointer, b.getInt64Ty(), b.getInt64Ty()}, false);
-    status = b.CreateCall(type, constant(reinterpret_cast<const void *>(&jouleVgpuRunSite)),
-                          {constant(&site), frame, warp, b.getInt64(0), b.CreateZExt(maskBits(lanes), b.getInt64Ty())});
+    status = b.CreateCall(
+        type, constant(reinterpret_cast<const void *>(&jouleVgpuRunSite)),
+        {constant(&site), frame, warp, b.getInt64(0), b.CreateZExt(maskBits(lanes), b.getInt64Ty())});
   } else {
     auto *type = FunctionType::get(i32, {pointer, pointer, pointer}, false);
-    status = b.CreateCall(type, constant(reinterpret_cast<const void *>(site.pair[0].fn)), {constant(&site), frame, warp});
+    status = b.CreateCall(type, constant(reinterpret_cast<const void *>(site.pair[0].fn)),
+                          {constant(&site), frame, warp});
   }
   checkStatus(status);
   for (uint32_t slot : o.defs)
@@ -162,7 +165,8 @@ bool Emitter::compilable(const Operation &o, Access &access) {
       return false;
   int64_t span = (largest(p) - smallest(p)) / access.element + access.count;
   if (o.kind == Kind::Load)
-    return span <= int64_t(mostLoadedAtOnce) || distinct(p) <= 4 || (wide && access.element == access.registerBytes);
+    return span <= int64_t(mostLoadedAtOnce) || distinct(p) <= 4 ||
+           (wide && access.element == access.registerBytes);
   bool ramp = isRamp(p, access.total);
   return ramp ? access.count == 1 || !currentMask() : wide && target.avx512;
 }
@@ -187,7 +191,8 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
   if (scalar) {
     V offset = begin ? b.CreateSub(access.first, begin) : access.first;
     V ok = b.CreateICmpULT(low ? b.CreateAdd(offset, b.getInt64(uint64_t(low))) : offset, room);
-    bool aligned = (1ull << std::min<unsigned>(access.shape.align, 8)) >= access.total && o.op->imm % int64_t(access.total) == 0;
+    bool aligned = (1ull << std::min<unsigned>(access.shape.align, 8)) >= access.total &&
+                   o.op->imm % int64_t(access.total) == 0;
     if (access.total > 1 && !aligned) {
       V odd = b.CreateAnd(access.first, b.getInt64(access.total - 1));
       ok = b.CreateAnd(ok, b.CreateICmpEQ(odd, b.getInt64(0)));
@@ -197,18 +202,22 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
   V lanes = access.lanes;
   Type *element = lanes->getType()->getScalarType();
   V offsets = begin ? b.CreateSub(lanes, splat(begin)) : lanes;
-  V limit = element == i64 ? room : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
+  V limit =
+      element == i64
+          ? room
+          : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
   V bad = b.CreateICmpUGE(offsets, splat(limit));
   if (access.total > 1)
-    bad = b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(lanes, splat(ConstantInt::get(element, access.total - 1))),
-                                         llvm::Constant::getNullValue(lanes->getType())));
+    bad =
+        b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(lanes, splat(ConstantInt::get(element, access.total - 1))),
+                                       llvm::Constant::getNullValue(lanes->getType())));
   if (V m = currentMask())
     bad = b.CreateAnd(bad, m);
   return b.CreateICmpEQ(maskBits(bad), b.getInt32(0));
 }
 
-/// Adds the access to the counters. How many sectors or wavefronts it takes depends on the first address's low
-/// bits alone, so a table has the answers.
+/// Adds the access to the counters. How many sectors or wavefronts it takes depends on the first address's
+/// low bits alone, so a table has the answers.
 void Emitter::countMemory(const Operation &o, const Access &access) {
   if (!request.count)
     return;
@@ -234,7 +243,8 @@ void Emitter::countMemory(const Operation &o, const Access &access) {
     bytes = count.globalLoadBytes + count.globalStoreBytes + count.sharedLoadBytes + count.sharedStoreBytes;
   }
   auto *constants = ConstantDataArray::get(context, table);
-  auto *global = new GlobalVariable(module, constants->getType(), true, GlobalValue::PrivateLinkage, constants);
+  auto *global =
+      new GlobalVariable(module, constants->getType(), true, GlobalValue::PrivateLinkage, constants);
   V row = b.CreateGEP(b.getInt16Ty(), global, b.CreateAnd(access.first, b.getInt64(rows - 1)));
   V turns = b.CreateZExt(b.CreateLoad(b.getInt16Ty(), row), b.getInt64Ty());
   V counters = warpField(offsetof(Warp, memory), PointerType::getUnqual(context), true);
@@ -266,7 +276,8 @@ Emitter::Access Emitter::resolve(const Operation &o) {
     return access;
   }
   V a = vectorOf(uint32_t(o.a));
-  a = b.CreateAdd(a, ConstantInt::get(a->getType(), narrow ? uint64_t(uint32_t(displacement)) : displacement));
+  a = b.CreateAdd(a,
+                  ConstantInt::get(a->getType(), narrow ? uint64_t(uint32_t(displacement)) : displacement));
   if (narrow && !access.shared)
     a = b.CreateZExt(a, vectorType(8));
   access.lanes = a;
@@ -276,9 +287,10 @@ Emitter::Access Emitter::resolve(const Operation &o) {
 Value *Emitter::hostPointer(const Access &access, V offset) {
   if (access.shared)
     return b.CreateGEP(b.getInt8Ty(), access.host, offset);
-  return b.CreateIntToPtr(offset, offset->getType()->isVectorTy()
-                                      ? (Type *)FixedVectorType::get(PointerType::getUnqual(context), warpSize)
-                                      : PointerType::getUnqual(context));
+  return b.CreateIntToPtr(offset,
+                          offset->getType()->isVectorTy()
+                              ? (Type *)FixedVectorType::get(PointerType::getUnqual(context), warpSize)
+                              : PointerType::getUnqual(context));
 }
 
 Value *Emitter::extended(V raw, const Access &access) {
@@ -310,8 +322,9 @@ Value *Emitter::loadStrided(Access &access, unsigned k) {
     V result = nullptr;
     std::set<int64_t> places(p.begin(), p.end());
     for (int64_t place : places) {
-      V one = b.CreateAlignedLoad(type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(uint64_t(place + k * element)))),
-                                  Align(access.element));
+      V one = b.CreateAlignedLoad(
+          type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(uint64_t(place + k * element)))),
+          Align(access.element));
       std::vector<llvm::Constant *> here;
       for (int64_t x : p)
         here.push_back(b.getInt1(x == place));
@@ -331,12 +344,16 @@ std::vector<Value *> Emitter::loadElements(const Operation &o, Access &access) {
     V raw;
     uint64_t at = uint64_t(k) * access.element;
     if (access.shape.kind == Shape::Uniform)
-      raw = b.CreateAlignedLoad(type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(at))), Align(access.element));
+      raw = b.CreateAlignedLoad(type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(at))),
+                                Align(access.element));
     else if (access.shape.kind == Shape::Strided)
       raw = loadStrided(access, k);
     else {
-      V places = hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at)) : access.lanes);
-      raw = b.CreateMaskedGather(FixedVectorType::get(type, warpSize), places, Align(access.element), currentMask());
+      V places =
+          hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at))
+                                 : access.lanes);
+      raw = b.CreateMaskedGather(FixedVectorType::get(type, warpSize), places, Align(access.element),
+                                 currentMask());
     }
     result.push_back(extended(raw, access));
   }
@@ -401,7 +418,8 @@ void Emitter::storeElements(const Operation &o, Access &access) {
       V v = current(sources[k]);
       if (shapeOf(sources[k]).kind != Shape::Uniform)
         v = b.CreateExtractElement(vectorOf(sources[k]), uint64_t(warpSize - 1));
-      b.CreateAlignedStore(cut(v), hostPointer(access, b.CreateAdd(access.first, b.getInt64(k * access.element))),
+      b.CreateAlignedStore(cut(v),
+                           hostPointer(access, b.CreateAdd(access.first, b.getInt64(k * access.element))),
                            Align(access.element));
     }
     return;
@@ -433,7 +451,8 @@ void Emitter::storeElements(const Operation &o, Access &access) {
     }
     for (int i = 0; i < int(warpSize * access.count); ++i)
       order.push_back(i / int(access.count) + int(warpSize) * (i % int(access.count)));
-    b.CreateAlignedStore(b.CreateShuffleVector(all, all, order), hostPointer(access, access.first), Align(access.total));
+    b.CreateAlignedStore(b.CreateShuffleVector(all, all, order), hostPointer(access, access.first),
+                         Align(access.total));
     return;
   }
   for (unsigned k = 0; k < access.count; ++k) {
@@ -443,7 +462,9 @@ void Emitter::storeElements(const Operation &o, Access &access) {
       places = b.CreateGEP(b.getInt8Ty(), hostPointer(access, b.CreateAdd(access.first, b.getInt64(at))),
                            patternVector(*access.shape.pattern, b.getInt32Ty()));
     else
-      places = hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at)) : access.lanes);
+      places =
+          hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at))
+                                 : access.lanes);
     b.CreateMaskedScatter(cut(vectorOf(sources[k])), places, Align(access.element), lanes);
   }
 }

@@ -17,8 +17,8 @@ Emitter::Emitter(const Graph &graph, const Shapes &shapes, const CompileRequest 
 
 void Emitter::run(const std::string &name, std::vector<int32_t> &entryOf) {
   Type *pointer = PointerType::getUnqual(context), *i32 = b.getInt32Ty();
-  function = Function::Create(FunctionType::get(i32, {pointer, pointer, i32}, false), GlobalValue::ExternalLinkage,
-                              name, module);
+  function = Function::Create(FunctionType::get(i32, {pointer, pointer, i32}, false),
+                              GlobalValue::ExternalLinkage, name, module);
   for (const char *attribute : {"prefer-vector-width", "min-legal-vector-width"})
     function->addFnAttr(attribute, target.avx512 ? "512" : "256");
   function->addFnAttr("no-trapping-math", "true");
@@ -71,7 +71,8 @@ Value *Emitter::patternVector(const Pattern &p, llvm::Type *elementType) {
 
 Value *Emitter::materialised(V scalar, const Shape &shape, unsigned width) {
   V vector = splat(scalar);
-  return shape.kind == Shape::Strided ? b.CreateAdd(vector, patternVector(*shape.pattern, scalarType(width))) : vector;
+  return shape.kind == Shape::Strided ? b.CreateAdd(vector, patternVector(*shape.pattern, scalarType(width)))
+                                      : vector;
 }
 
 /// The slot's value in the shape that the state says; null only for a slot that holds nothing yet.
@@ -116,7 +117,9 @@ Value *Emitter::maskBits(V m) {
 
 // --- the frame and the warp ---
 
-Value *Emitter::framePointer(uint32_t offset) { return b.CreateConstInBoundsGEP1_32(b.getInt8Ty(), frame, offset); }
+Value *Emitter::framePointer(uint32_t offset) {
+  return b.CreateConstInBoundsGEP1_32(b.getInt8Ty(), frame, offset);
+}
 Value *Emitter::warpPointer(size_t offset) {
   return b.CreateConstInBoundsGEP1_32(b.getInt8Ty(), warp, unsigned(offset));
 }
@@ -183,8 +186,8 @@ Value *Emitter::operationPointer(uint32_t at) {
 
 // --- blocks ---
 
-/// Where compiled code can be entered: at the start, behind whatever stops a warp, at outermost loops, and where
-/// lanes meet that parted.
+/// Where compiled code can be entered: at the start, behind whatever stops a warp, at outermost loops, and
+/// where lanes meet that parted.
 void Emitter::chooseEntries() {
   isEntry.assign(graph.blocks.size(), false);
   std::vector<bool> insideLoop(graph.blocks.size(), false);
@@ -197,14 +200,16 @@ void Emitter::chooseEntries() {
     if (shapes.atStart(k).empty())
       continue;
     const Operation *before = k ? &graph.operations[graph.blocks[k].first - 1] : nullptr;
-    bool stops = before && (before->kind == Kind::Barrier || before->kind == Kind::Call || before->kind == Kind::Sleep);
+    bool stops = before &&
+                 (before->kind == Kind::Barrier || before->kind == Kind::Call || before->kind == Kind::Sleep);
     bool loop = false, meets = false;
     for (uint32_t from : graph.blocks[k].previous) {
       loop |= from >= k;
       const Operation &last = graph.operations[graph.blocks[from].last - 1];
       meets |= last.kind == Kind::BranchIf && shapes.joins[from] < 0 && !shapes.predicateIsUniform(from);
     }
-    isEntry[k] = k == 0 || stops || (!insideLoop[k] && (loop || meets || graph.blocks[k].previous.size() > 1));
+    isEntry[k] =
+        k == 0 || stops || (!insideLoop[k] && (loop || meets || graph.blocks[k].previous.size() > 1));
     if (shapes.parted[k] >= 0)
       isEntry[k] = false;
   }
@@ -312,9 +317,11 @@ void Emitter::emitEntries() {
         bad = b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(scalar, (1ull << shape.align) - 1),
                                              llvm::Constant::getNullValue(scalar->getType())));
       if (shape.high != unknownBound && graph.slots[s].width) {
-        uint64_t span = shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
-        bad = b.CreateOr(bad, b.CreateICmpUGT(scalar, ConstantInt::get(scalar->getType(),
-                                                                       shape.high >= span ? shape.high - span : 0)));
+        uint64_t span =
+            shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
+        bad = b.CreateOr(
+            bad, b.CreateICmpUGT(scalar, ConstantInt::get(scalar->getType(),
+                                                          shape.high >= span ? shape.high - span : 0)));
       }
       if (shape.known && graph.slots[s].width)
         bad = b.CreateOr(bad, b.CreateICmpNE(scalar, ConstantInt::get(scalar->getType(), shape.value)));
@@ -331,7 +338,8 @@ void Emitter::emitEntries() {
     addEdge(k);
     b.CreateCondBr(differs, not_, starts[k]);
     b.SetInsertPoint(not_);
-    b.CreateStore(operationPointer(graph.operations[graph.blocks[k].first].at), warpPointer(offsetof(Warp, pc)));
+    b.CreateStore(operationPointer(graph.operations[graph.blocks[k].first].at),
+                  warpPointer(offsetof(Warp, pc)));
     b.CreateRet(b.getInt32(unsigned(Status::Interpret)));
   }
   b.SetInsertPoint(wrong);
@@ -365,7 +373,8 @@ void Emitter::jump(uint32_t from, uint32_t to, uint32_t at) {
   BasicBlock *spent = newBlock("spent");
   addEdge(to);
   MDBuilder weights(context);
-  b.CreateCondBr(b.CreateICmpSGT(budget, b.getInt32(0)), starts[to], spent, weights.createBranchWeights(8000, 1));
+  b.CreateCondBr(b.CreateICmpSGT(budget, b.getInt32(0)), starts[to], spent,
+                 weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(spent);
   leave(Status::Yield, graph.operations[graph.blocks[to].first].at, graph.blocks[to].liveIn);
 }
@@ -451,8 +460,9 @@ void Emitter::terminate(uint32_t k) {
   case Kind::Barrier: {
     auto field = [&](int32_t slot, size_t offset) {
       V value = slot < 0 ? b.getInt32(0)
-                : shapeOf(uint32_t(slot)).scalar() ? scalarOf(uint32_t(slot))
-                                                   : b.CreateExtractElement(vectorOf(uint32_t(slot)), uint64_t(0));
+                : shapeOf(uint32_t(slot)).scalar()
+                    ? scalarOf(uint32_t(slot))
+                    : b.CreateExtractElement(vectorOf(uint32_t(slot)), uint64_t(0));
       b.CreateStore(value, warpPointer(offset));
     };
     field(o.a, offsetof(Warp, barrierId));
@@ -500,7 +510,8 @@ void Emitter::finishMasked(uint32_t k) {
     old[s] = was;
     b.SetInsertPoint(body);
     if (blends) {
-      V now = values[s]->getType()->isVectorTy() ? values[s] : materialised(values[s], state[s], graph.slots[s].width);
+      V now = values[s]->getType()->isVectorTy() ? values[s]
+                                                 : materialised(values[s], state[s], graph.slots[s].width);
       values[s] = b.CreateSelect(mask, now, was);
     }
   }
@@ -516,7 +527,8 @@ void Emitter::finishMasked(uint32_t k) {
     if (pending[t] != pendingBefore[t]) {
       PHINode *phi = b.CreatePHI(vectorType(0), 2);
       phi->addIncoming(pending[t], body);
-      phi->addIncoming(pendingBefore[t] ? pendingBefore[t] : llvm::Constant::getNullValue(vectorType(0)), skipFrom);
+      phi->addIncoming(pendingBefore[t] ? pendingBefore[t] : llvm::Constant::getNullValue(vectorType(0)),
+                       skipFrom);
       pending[t] = phi;
     }
   state = after;

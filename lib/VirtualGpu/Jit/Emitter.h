@@ -1,5 +1,5 @@
-// From a program's graph to LLVM IR: one function that runs a full warp. Registers are SSA values, scalars where
-// the lanes' shape allows it; the frame is written only where someone else will look at it.
+// From a program's graph to LLVM IR: one function that runs a full warp. Registers are SSA values, scalars
+// where the lanes' shape allows it; the frame is written only where someone else will look at it.
 #pragma once
 
 #include "lib/VirtualGpu/Compiled.h"
@@ -38,7 +38,9 @@ private:
   V scalarOf(uint32_t slot);
   V vectorOf(uint32_t slot);
   /// Scalar or vector, as asked.
-  V valueOf(int32_t slot, bool scalar) { return scalar ? scalarOf(uint32_t(slot)) : vectorOf(uint32_t(slot)); }
+  V valueOf(int32_t slot, bool scalar) {
+    return scalar ? scalarOf(uint32_t(slot)) : vectorOf(uint32_t(slot));
+  }
   V patternVector(const Pattern &p, llvm::Type *elementType);
   V maskBits(V mask);
   V asFloat(V value);
@@ -112,11 +114,11 @@ private:
   struct Access {
     unsigned element, total, count, registerBytes; // bytes
     bool isSigned, shared;
-    V first = nullptr;  // the first lane's address in the space, 64 bits
-    V lanes = nullptr;  // or all addresses
-    V host = nullptr;   // where the space begins
-    V given = nullptr;  // the address register's first lane
-    V whole = nullptr;  // one wide load that lanes pick from
+    V first = nullptr; // the first lane's address in the space, 64 bits
+    V lanes = nullptr; // or all addresses
+    V host = nullptr;  // where the space begins
+    V given = nullptr; // the address register's first lane
+    V whole = nullptr; // one wide load that lanes pick from
     Shape shape;
   };
   bool compilable(const Operation &o, Access &access);

@@ -29,55 +29,101 @@ struct KindOf {
 
 // The first prefix that fits decides, so the longer ones stand first.
 const KindOf kinds[] = {
-    {"label", Kind::Label},        {"bra.if", Kind::BranchIf},
-    {"bra", Kind::Branch},         {"exit", Kind::Exit},
-    {"ret", Kind::Return},         {"call", Kind::Call},
-    {"sleep", Kind::Sleep},        {"trap", Kind::Trap},
-    {"nop", Kind::Nop},            {"bar.", Kind::Barrier},
+    {"label", Kind::Label},
+    {"bra.if", Kind::BranchIf},
+    {"bra", Kind::Branch},
+    {"exit", Kind::Exit},
+    {"ret", Kind::Return},
+    {"call", Kind::Call},
+    {"sleep", Kind::Sleep},
+    {"trap", Kind::Trap},
+    {"nop", Kind::Nop},
+    {"bar.", Kind::Barrier},
     {"ldparam.", Kind::LoadParameter},
-    {"ldframe.", Kind::Handler},   {"stframe.", Kind::Handler},
-    {"ldmatrix.", Kind::Handler},  {"ld.", Kind::Load},
-    {"st.", Kind::Store},          {"special.", Kind::Special},
+    {"ldframe.", Kind::Handler},
+    {"stframe.", Kind::Handler},
+    {"ldmatrix.", Kind::Handler},
+    {"ld.", Kind::Load},
+    {"st.", Kind::Store},
+    {"special.", Kind::Special},
     {"localaddress", Kind::LocalAddress},
-    {"slow.", Kind::Handler},      {"slowcvt.", Kind::Handler},
-    {"testp", Kind::Handler},      {"lg2.", Kind::Handler},
-    {"sin.", Kind::Handler},       {"cos.", Kind::Handler},
-    {"tanh.", Kind::Handler},      {"ex2.f16", Kind::Handler},
-    {"ex2.bf16", Kind::Handler},   {"shfl.", Kind::Handler},
-    {"vote.", Kind::Handler},      {"match.", Kind::Handler},
-    {"redux.", Kind::Handler},     {"activemask", Kind::Handler},
-    {"elect", Kind::Handler},      {"warpsync", Kind::Nop},
-    {"atom.2", Kind::Handler},     {"atom.4", Kind::Handler},
-    {"atom.8", Kind::Handler},     {"cpasync", Kind::Handler},
-    {"mma.", Kind::Handler},       {"mov.b128", Kind::Handler},
-    {"unpack.8.16", Kind::Handler}, {"pack.8.16", Kind::Handler},
+    {"slow.", Kind::Handler},
+    {"slowcvt.", Kind::Handler},
+    {"testp", Kind::Handler},
+    {"lg2.", Kind::Handler},
+    {"sin.", Kind::Handler},
+    {"cos.", Kind::Handler},
+    {"tanh.", Kind::Handler},
+    {"ex2.f16", Kind::Handler},
+    {"ex2.bf16", Kind::Handler},
+    {"shfl.", Kind::Handler},
+    {"vote.", Kind::Handler},
+    {"match.", Kind::Handler},
+    {"redux.", Kind::Handler},
+    {"activemask", Kind::Handler},
+    {"elect", Kind::Handler},
+    {"warpsync", Kind::Nop},
+    {"atom.2", Kind::Handler},
+    {"atom.4", Kind::Handler},
+    {"atom.8", Kind::Handler},
+    {"cpasync", Kind::Handler},
+    {"mma.", Kind::Handler},
+    {"mov.b128", Kind::Handler},
+    {"unpack.8.16", Kind::Handler},
+    {"pack.8.16", Kind::Handler},
     {"video", Kind::Handler},
-    {"isspace", Kind::Handler},    {"add.cc.", Kind::Handler},
-    {"addc.", Kind::Handler},      {"sub.cc.", Kind::Handler},
-    {"subc.", Kind::Handler},      {"fma.f16", Kind::Handler},
-    {"fma.bf16", Kind::Handler},   {"dp4a.", Kind::Handler},
-    {"sad.", Kind::Handler},       {"mul.hi.u64", Kind::Handler},
-    {"mul.hi.s64", Kind::Handler}, {"bfe.", Kind::Handler},
-    {"mad24.", Kind::Handler},     {"slct.", Kind::Handler},
-    {"cvt.", Kind::Pure},          {"ext.", Kind::Pure},
-    {"round.", Kind::Pure},        {"setp.", Kind::Pure},
-    {"selp.", Kind::Pure},         {"mov.", Kind::Pure},
-    {"pack.", Kind::Pure},         {"unpack.", Kind::Pure},
-    {"add.", Kind::Pure},          {"sub.", Kind::Pure},
-    {"mul.", Kind::Pure},          {"mad.", Kind::Pure},
-    {"div.", Kind::Pure},          {"rem.", Kind::Pure},
-    {"fma.", Kind::Pure},          {"rcp.", Kind::Pure},
-    {"sqrt.", Kind::Pure},         {"rsqrt.", Kind::Pure},
-    {"flush.", Kind::Pure},        {"min.", Kind::Pure},
-    {"max.", Kind::Pure},          {"abs.", Kind::Pure},
-    {"neg.", Kind::Pure},          {"copysign.", Kind::Pure},
-    {"sat.", Kind::Pure},          {"relu.", Kind::Pure},
-    {"ex2.", Kind::Pure},          {"and.", Kind::Pure},
-    {"or.", Kind::Pure},           {"xor.", Kind::Pure},
-    {"not.", Kind::Pure},          {"cnot.", Kind::Pure},
-    {"shl.", Kind::Pure},          {"shr.", Kind::Pure},
-    {"popc.", Kind::Pure},         {"clz.", Kind::Pure},
-    {"brev.", Kind::Pure},         {"lop3.", Kind::Pure},
+    {"isspace", Kind::Handler},
+    {"add.cc.", Kind::Handler},
+    {"addc.", Kind::Handler},
+    {"sub.cc.", Kind::Handler},
+    {"subc.", Kind::Handler},
+    {"fma.f16", Kind::Handler},
+    {"fma.bf16", Kind::Handler},
+    {"dp4a.", Kind::Handler},
+    {"sad.", Kind::Handler},
+    {"mul.hi.u64", Kind::Handler},
+    {"mul.hi.s64", Kind::Handler},
+    {"bfe.", Kind::Handler},
+    {"mad24.", Kind::Handler},
+    {"slct.", Kind::Handler},
+    {"cvt.", Kind::Pure},
+    {"ext.", Kind::Pure},
+    {"round.", Kind::Pure},
+    {"setp.", Kind::Pure},
+    {"selp.", Kind::Pure},
+    {"mov.", Kind::Pure},
+    {"pack.", Kind::Pure},
+    {"unpack.", Kind::Pure},
+    {"add.", Kind::Pure},
+    {"sub.", Kind::Pure},
+    {"mul.", Kind::Pure},
+    {"mad.", Kind::Pure},
+    {"div.", Kind::Pure},
+    {"rem.", Kind::Pure},
+    {"fma.", Kind::Pure},
+    {"rcp.", Kind::Pure},
+    {"sqrt.", Kind::Pure},
+    {"rsqrt.", Kind::Pure},
+    {"flush.", Kind::Pure},
+    {"min.", Kind::Pure},
+    {"max.", Kind::Pure},
+    {"abs.", Kind::Pure},
+    {"neg.", Kind::Pure},
+    {"copysign.", Kind::Pure},
+    {"sat.", Kind::Pure},
+    {"relu.", Kind::Pure},
+    {"ex2.", Kind::Pure},
+    {"and.", Kind::Pure},
+    {"or.", Kind::Pure},
+    {"xor.", Kind::Pure},
+    {"not.", Kind::Pure},
+    {"cnot.", Kind::Pure},
+    {"shl.", Kind::Pure},
+    {"shr.", Kind::Pure},
+    {"popc.", Kind::Pure},
+    {"clz.", Kind::Pure},
+    {"brev.", Kind::Pure},
+    {"lop3.", Kind::Pure},
     {"shf.", Kind::Pure},
 };
 
@@ -169,8 +215,8 @@ const std::vector<uint32_t> *Graph::findList(const Op &op) const {
   return nullptr;
 }
 
-/// An operation of which nothing is known but that it runs on to the next: all that may be a place is read, written
-/// and kept in the frame.
+/// An operation of which nothing is known but that it runs on to the next: all that may be a place is read,
+/// written and kept in the frame.
 void Graph::describeCautiously(Operation &o) {
   o.kind = Kind::Handler;
   auto touch = [&](uint32_t offset) {
@@ -228,8 +274,9 @@ void Graph::describeOne(Operation &o) {
   for (int32_t slot : {o.a, o.b, o.c})
     add(o.uses, slot);
   // A vector's registers, or fragments: results first where they are written.
-  bool hasList = ((o.kind == Kind::Load || o.kind == Kind::Store || startsWith(name, "ldmatrix.")) && op.n > 1) ||
-                 startsWith(name, "mma.") || startsWith(name, "shfl.");
+  bool hasList =
+      ((o.kind == Kind::Load || o.kind == Kind::Store || startsWith(name, "ldmatrix.")) && op.n > 1) ||
+      startsWith(name, "mma.") || startsWith(name, "shfl.");
   if (hasList) {
     const std::vector<uint32_t> *found = findList(op);
     if (!found) {
@@ -273,7 +320,8 @@ bool Graph::worksInRegisters(const Operation &o) const {
     return slot >= 0 && slots[uint32_t(slot)].isConstant && slots[uint32_t(slot)].constant == value;
   };
   if (startsWith(*o.name, "shfl."))
-    return o.guard < 0 && o.b >= 0 && slots[uint32_t(o.b)].isConstant && o.c >= 0 && slots[uint32_t(o.c)].isConstant;
+    return o.guard < 0 && o.b >= 0 && slots[uint32_t(o.b)].isConstant && o.c >= 0 &&
+           slots[uint32_t(o.c)].isConstant;
   if (startsWith(*o.name, "vote.") || startsWith(*o.name, "redux."))
     return o.guard < 0 && isConstant(o.b, allLanes);
   return false;

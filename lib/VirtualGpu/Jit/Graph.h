@@ -20,13 +20,13 @@ enum class Kind : uint8_t {
   Trap,
   Nop,
   Barrier,
-  Pure,          // computes d (and e) from a, b, c in compiled code
-  Load,          // in compiled code where the space is global or shared
+  Pure, // computes d (and e) from a, b, c in compiled code
+  Load, // in compiled code where the space is global or shared
   Store,
   LoadParameter,
   Special,
   LocalAddress,
-  Handler,       // calls the interpreter's handler
+  Handler, // calls the interpreter's handler
   Unknown
 };
 
@@ -45,7 +45,7 @@ struct Operation {
   Kind kind = Kind::Unknown;
   int32_t guard = -1; // slot
   bool guardNegated = false;
-  uint32_t at = 0; // index of the first op, a guard's where there is one
+  uint32_t at = 0;                                // index of the first op, a guard's where there is one
   int32_t a = -1, b = -1, c = -1, d = -1, e = -1; // slots
   std::vector<uint32_t> list;                     // slots of a vector's registers
   std::vector<uint32_t> uses, defs;               // without the guard

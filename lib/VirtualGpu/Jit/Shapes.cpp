@@ -58,11 +58,13 @@ Shape constant(uint64_t value) {
 
 uint64_t productBound(uint64_t a, uint64_t b, unsigned bits) {
   unsigned __int128 p = (unsigned __int128)a * b;
-  return a == unknownBound || b == unknownBound || p > maskOf(bits) || p == unknownBound ? unknownBound : uint64_t(p);
+  return a == unknownBound || b == unknownBound || p > maskOf(bits) || p == unknownBound ? unknownBound
+                                                                                         : uint64_t(p);
 }
 uint64_t sumBound(uint64_t a, uint64_t b, unsigned bits) {
   unsigned __int128 s = (unsigned __int128)a + b;
-  return a == unknownBound || b == unknownBound || s > maskOf(bits) || s == unknownBound ? unknownBound : uint64_t(s);
+  return a == unknownBound || b == unknownBound || s > maskOf(bits) || s == unknownBound ? unknownBound
+                                                                                         : uint64_t(s);
 }
 
 /// Do all lanes differ from the first in bits below its lowest?
@@ -124,8 +126,8 @@ Shape Shapes::of(const State &state, uint32_t slot) const {
 
 // --- where lanes meet again ---
 
-/// The end of the blocks behind the branch that run forward only and all lead to the join, which nothing enters from
-/// elsewhere, and in which nothing waits; 0 if there are none.
+/// The end of the blocks behind the branch that run forward only and all lead to the join, which nothing
+/// enters from elsewhere, and in which nothing waits; 0 if there are none.
 uint32_t Shapes::endOfParting(uint32_t branch, uint32_t join) const {
   uint32_t end = branch + 1;
   unsigned size = 0;
@@ -220,7 +222,8 @@ bool Shapes::merge(uint32_t to, const State &from) {
       if (x.high != y.high)
         y.high = unknownBound;
     }
-    changed |= y.kind != before.kind || y.align != before.align || y.known != before.known || y.high != before.high;
+    changed |=
+        y.kind != before.kind || y.align != before.align || y.known != before.known || y.high != before.high;
   }
   return changed;
 }
@@ -285,8 +288,8 @@ Result Shapes::apply(const Operation &o, State &state, bool masked) const {
   bool second = o.e >= 0;
   Shape d = result.d;
   if (o.guard >= 0) { // lanes without the predicate keep what they had
-    bool same = of(state, uint32_t(o.guard)).kind == Shape::Uniform && d.kind == Shape::Uniform && o.defs.size() == 1 &&
-                state[o.defs[0]].kind == Shape::Uniform;
+    bool same = of(state, uint32_t(o.guard)).kind == Shape::Uniform && d.kind == Shape::Uniform &&
+                o.defs.size() == 1 && state[o.defs[0]].kind == Shape::Uniform;
     d = same ? uniform() : varying();
   }
   for (uint32_t slot : o.defs)
@@ -343,8 +346,8 @@ Shape Shapes::added(const Shape &a, const Shape &b, unsigned bits, int sign) con
 }
 
 /// The result of an operation none of whose operands is just anything; Varying where no rule fits.
-Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &a, const Shape &b, const Shape &c,
-                      Result &result) const {
+Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &a, const Shape &b,
+                      const Shape &c, Result &result) const {
   auto widened = [&](const Shape &s, int32_t slot, bool isSigned, unsigned from) {
     Shape d = s;
     uint64_t most = isSigned ? maskOf(from) >> 1 : maskOf(from);
@@ -368,7 +371,7 @@ Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &
   if (startsWith(name, "neg.b") && name.size() == 7)
     return added(constant(0), a, bitsIn(name), -1);
   if (startsWith(name, "mul.b") && name.size() == 7 && (a.known || b.known))
-    return b.known && b.kind == Shape::Uniform ? scaled(a, b.value, bitsIn(name))
+    return b.known && b.kind == Shape::Uniform   ? scaled(a, b.value, bitsIn(name))
            : a.kind == Shape::Uniform && a.known ? scaled(b, a.value, bitsIn(name))
                                                  : varying();
   if (startsWith(name, "mul.b") && name.size() == 7)
@@ -389,8 +392,9 @@ Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &
     if (b.kind != Shape::Uniform || (a.kind == Shape::Strided && !b.known))
       return varying();
     Shape wide = widened(a, o.a, isSigned, from), factor = widened(b, o.b, isSigned, from);
-    Shape product = b.known ? scaled(wide, factor.value & maskOf(bits), bits)
-                            : uniform(std::min(63, a.align + b.align), productBound(wide.high, factor.high, bits));
+    Shape product =
+        b.known ? scaled(wide, factor.value & maskOf(bits), bits)
+                : uniform(std::min(63, a.align + b.align), productBound(wide.high, factor.high, bits));
     if (isSigned && b.known && int64_t(factor.value) < 0)
       product.high = unknownBound;
     return name[1] == 'u' ? product : added(product, c, bits, 1);
@@ -399,7 +403,8 @@ Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &
     return b.value >= bitsIn(name) ? constant(0) : scaled(a, 1ull << b.value, bitsIn(name));
   if (startsWith(name, "shr.") && b.known && b.kind == Shape::Uniform && b.value < bitsIn(name)) {
     unsigned k = unsigned(b.value);
-    Shape d = uniform(unsigned(std::max(0, int(a.align) - int(k))), a.high == unknownBound ? unknownBound : a.high >> k);
+    Shape d = uniform(unsigned(std::max(0, int(a.align) - int(k))),
+                      a.high == unknownBound ? unknownBound : a.high >> k);
     if (name[4] == 'u' && a.high == unknownBound)
       d.high = maskOf(bitsIn(name)) >> k;
     if (name[4] == 's' && a.high > maskOf(bitsIn(name)) >> 1)
@@ -435,7 +440,9 @@ Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &
       return varying();
     Pattern p = *x.pattern;
     for (int64_t &v : p)
-      v = isAnd ? v & int64_t(m.value) : name[0] == 'o' ? v | int64_t(m.value & maskOf(x.align)) : v ^ int64_t(m.value & maskOf(x.align));
+      v = isAnd            ? v & int64_t(m.value)
+          : name[0] == 'o' ? v | int64_t(m.value & maskOf(x.align))
+                           : v ^ int64_t(m.value & maskOf(x.align));
     Shape d = uniform(isAnd ? std::max(x.align, m.align) : std::min(x.align, m.align));
     if (isAnd)
       d.high = m.value;
@@ -455,7 +462,8 @@ Shape Shapes::strided(const std::string &name, const Operation &o, const Shape &
     d.value &= maskOf(to);
     return d;
   }
-  if (startsWith(name, "selp.") && o.c >= 0 && c.kind == Shape::Uniform && a.kind == b.kind && a.pattern == b.pattern) {
+  if (startsWith(name, "selp.") && o.c >= 0 && c.kind == Shape::Uniform && a.kind == b.kind &&
+      a.pattern == b.pattern) {
     Shape d = a;
     d.known = false;
     d.align = std::min(a.align, b.align);
@@ -486,12 +494,14 @@ Shape Shapes::special(unsigned which) const {
       return uniform(0, y - 1);
     if (warpSize % x || (y % (warpSize / x) && (warpSize / x) % y))
       return varying();
-    return pattern([=](unsigned i) { return i / x % y; }, (warpSize / x) % y == 0, trailingZeros(warpSize / x), y - 1);
+    return pattern([=](unsigned i) { return i / x % y; }, (warpSize / x) % y == 0,
+                   trailingZeros(warpSize / x), y - 1);
   case S::TidZ:
     if (xy % warpSize == 0)
       return uniform(0, block[2] - 1);
     return warpSize % xy ? varying()
-                         : pattern([=](unsigned i) { return i / xy; }, false, trailingZeros(warpSize / xy), block[2] - 1);
+                         : pattern([=](unsigned i) { return i / xy; }, false, trailingZeros(warpSize / xy),
+                                   block[2] - 1);
   case S::LaneId:
     return pattern([](unsigned i) { return i; }, true, 63, warpSize - 1);
   case S::NtidX:

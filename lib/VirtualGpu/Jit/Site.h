@@ -14,12 +14,12 @@ struct Site {
 
 Status stop(const Op *op, uint8_t *r, Warp *w);
 
-/// Runs the operation for the lanes of `mask`. `first` is the address register's value in the first lane, where
-/// compiled code holds it as that and a pattern. Returns Step or Fault.
+/// Runs the operation for the lanes of `mask`. `first` is the address register's value in the first lane,
+/// where compiled code holds it as that and a pattern. Returns Step or Fault.
 extern "C" uint32_t jouleVgpuRunSite(const Site *site, uint8_t *r, Warp *w, uint64_t first, uint64_t mask);
 
-/// Assembly that calls jouleVgpuRunSite and keeps every register: calls on rare paths then cost the common path
-/// nothing, since values need not leave their registers around them.
+/// Assembly that calls jouleVgpuRunSite and keeps every register: calls on rare paths then cost the common
+/// path nothing, since values need not leave their registers around them.
 extern "C" void jouleVgpuRareCallAvx512();
 extern "C" void jouleVgpuRareCallAvx2();
 

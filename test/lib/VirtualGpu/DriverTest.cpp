@@ -174,6 +174,19 @@ TEST_F(DriverTest, ADeviceIsWhatItWasAtFirst) {
   EXPECT_EQ(setOptions(&options), 0);
 }
 
+TEST_F(DriverTest, TellsWhichEngineRan) {
+  auto read = reinterpret_cast<JouleVgpuReadEngineUse>(getProcAddress()("jouleVgpuReadEngineUse"));
+  JouleVgpuEngineUse before = {}, after = {};
+  EXPECT_EQ(read(&before), 1); // no size
+  before.size = after.size = sizeof after;
+  ASSERT_EQ(read(&before), 0);
+  CUdeviceptr buffer;
+  ASSERT_EQ(cu().cuMemAlloc_v2(&buffer, 4000), CUDA_SUCCESS);
+  ASSERT_EQ(runTwice(buffer, 1000), CUDA_SUCCESS);
+  ASSERT_EQ(read(&after), 0);
+  EXPECT_GT(after.compiledLaunches + after.interpretedLaunches, before.compiledLaunches + before.interpretedLaunches);
+}
+
 TEST_F(DriverTest, CountsTheSameOnAnyNumberOfThreads) {
   auto setOptions = reinterpret_cast<JouleVgpuSetOptions>(getProcAddress()("jouleVgpuSetOptions"));
   auto read = reinterpret_cast<JouleVgpuReadCounters>(getProcAddress()("jouleVgpuReadCounters"));

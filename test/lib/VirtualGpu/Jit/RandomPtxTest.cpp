@@ -1,8 +1,8 @@
-// Random kernels on both engines: the same bytes in memory, and the same counts. JOULE_RANDOM_PTX sets how many
-// kernels, JOULE_RANDOM_PTX_FIRST the first one's number, under which a failure can be repeated;
+// Random kernels on both engines: the same bytes in memory, and the same counts. JOULE_RANDOM_PTX sets how
+// many kernels, JOULE_RANDOM_PTX_FIRST the first one's number, under which a failure can be repeated;
 // JOULE_RANDOM_PTX_FILE takes the kernel's text from a file.
-#include "test/lib/VirtualGpu/Harness.h"
 #include "test/lib/VirtualGpu/Jit/RandomPtx.h"
+#include "test/lib/VirtualGpu/Harness.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -53,7 +53,8 @@ Outcome runOn(EngineChoice engine, const RandomKernel &kernel, bool count) {
 /// What differs between the engines; empty if nothing does.
 std::string difference(const RandomKernel &kernel, bool count) {
   uint64_t refused = engineUse().refusedKernels;
-  Outcome expected = runOn(EngineChoice::Interpreter, kernel, count), got = runOn(EngineChoice::Compiled, kernel, count);
+  Outcome expected = runOn(EngineChoice::Interpreter, kernel, count),
+          got = runOn(EngineChoice::Compiled, kernel, count);
   if (expected.result.fault != FaultKind::None)
     return expected.result.fault == FaultKind::Timeout ? "" : expected.result.message;
   if (refused != engineUse().refusedKernels)
@@ -63,8 +64,9 @@ std::string difference(const RandomKernel &kernel, bool count) {
   std::string text;
   for (size_t i = 0, n = 0; i < got.memory.size() && n < 4; ++i)
     if (expected.memory[i] != got.memory[i] && ++n)
-      text += "thread " + std::to_string(i / randomOutputWords) + ", word " + std::to_string(i % randomOutputWords) +
-              ": " + std::to_string(expected.memory[i]) + " became " + std::to_string(got.memory[i]) + "\n";
+      text += "thread " + std::to_string(i / randomOutputWords) + ", word " +
+              std::to_string(i % randomOutputWords) + ": " + std::to_string(expected.memory[i]) + " became " +
+              std::to_string(got.memory[i]) + "\n";
   const Counters &a = expected.result.counters, &b = got.result.counters;
   for (unsigned c = 0; c < Counters::classes && count; ++c)
     if (a.warpInstructions[c] != b.warpInstructions[c] || a.threadInstructions[c] != b.threadInstructions[c])
@@ -74,8 +76,8 @@ std::string difference(const RandomKernel &kernel, bool count) {
   return text;
 }
 
-/// The kernel without the lines that the difference does not need. Lines that give registers their first values
-/// stay, and so does what ends loops.
+/// The kernel without the lines that the difference does not need. Lines that give registers their first
+/// values stay, and so does what ends loops.
 RandomKernel reduced(RandomKernel kernel, bool count, const std::string &was) {
   std::vector<std::string> lines;
   std::stringstream text(kernel.ptx);
@@ -97,7 +99,8 @@ RandomKernel reduced(RandomKernel kernel, bool count, const std::string &was) {
       bool fixed = false;
       for (size_t k = i; k < i + size; ++k)
         for (const char *needed : {"$L", "%i", "%e", "%u", "}"})
-          fixed |= lines[k].find(needed) != std::string::npos && (size > 1 || lines[k].find("bra") == std::string::npos);
+          fixed |= lines[k].find(needed) != std::string::npos &&
+                   (size > 1 || lines[k].find("bra") == std::string::npos);
       lines.erase(lines.begin() + ptrdiff_t(i), lines.begin() + ptrdiff_t(i + size));
       kernel.ptx = joined();
       std::string now = fixed ? "" : difference(kernel, count);
