@@ -10,6 +10,9 @@ bool startsWith(const std::string &text, const char *prefix) { return text.rfind
 
 namespace {
 
+// Beyond, compiling takes longer or more memory than anybody waits for.
+constexpr size_t mostOperations = 20'000, mostStates = 2'000'000;
+
 const std::string *nameOfHandler(Handler fn) {
   static const auto names = [] {
     std::unordered_map<Handler, const std::string *> map;
@@ -152,6 +155,11 @@ Graph::Graph(const Program &p) : program(&p) {
   if (!problem.empty())
     return;
   findBlocks();
+  if (operations.size() > mostOperations || blocks.size() * slots.size() > mostStates) {
+    problem = "too large: " + std::to_string(operations.size()) + " operations in " +
+              std::to_string(blocks.size()) + " blocks";
+    return;
+  }
   flow();
 }
 

@@ -128,5 +128,21 @@ TEST(RandomPtx, BothEnginesAgree) {
   }
 }
 
+TEST(Compiler, LeavesHugeKernelsToTheInterpreter) {
+  RandomKernel kernel = {"", 1, {32, 1, 1}};
+  kernel.ptx =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn) {\n.reg .b32 %r;\n.reg .b64 %l;\n"
+      "ld.param.u64 %l, [pout];\nmov.u32 %r, 0;\n";
+  for (unsigned i = 0; i < 30000; ++i)
+    kernel.ptx += "add.u32 %r, %r, 1;\n";
+  kernel.ptx += "st.global.u32 [%l], %r;\nret;\n}\n";
+  uint64_t refused = engineUse().refusedKernels;
+  Outcome outcome = runOn(EngineChoice::Compiled, kernel, false);
+  EXPECT_EQ(outcome.memory[0], 30000u);
+  EXPECT_EQ(engineUse().refusedKernels, refused + 1);
+  EXPECT_NE(engineUse().lastRefusal.find("too large: 300"), std::string::npos) << engineUse().lastRefusal;
+}
+
 } // namespace
 } // namespace joule::vgpu::test
