@@ -106,7 +106,7 @@ JOULE_INLINE bool anyLane(Int16 mask) {
 /// slowly.
 JOULE_INLINE Float16 finish(Int16 first, Int16 second, Int16 scale, int resultFraction) {
   Int16 sum = first + second, magnitude = sum < 0 ? -sum : sum;
-  Int16 bad = ((first ^ sum) & (second ^ sum)) < 0 | magnitude<0 | magnitude> 0x7fffff00;
+  Int16 bad = (((first ^ sum) & (second ^ sum)) < 0) | (magnitude < 0) | (magnitude > 0x7fffff00);
   Float16 cut = __builtin_convertvector(magnitude, Float16);
   Int16 back = __builtin_convertvector(cut, Int16), bits = (Int16)cut;
   bits += back > magnitude; // one last place less
@@ -115,7 +115,7 @@ JOULE_INLINE Float16 finish(Int16 first, Int16 second, Int16 scale, int resultFr
     bits |= odd;
   }
   Int16 exponent = (bits >> 23) + scale;
-  bad |= (magnitude != 0) & (exponent <= 0 | exponent >= 255);
+  bad |= (magnitude != 0) & ((exponent <= 0) | (exponent >= 255));
   Int16 result = (sum & s32(0x80000000)) | (magnitude == 0 ? magnitude : bits + (scale << 23));
   if (__builtin_expect(anyLane(bad), 0)) {
     f32 out[16];

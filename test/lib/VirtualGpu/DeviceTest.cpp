@@ -62,7 +62,7 @@ TEST_F(DeviceLibrary, Heap) {
   std::vector<int> want(64);
   for (int t = 0; t < 64; ++t)
     for (int i = 19; i >= 0; --i)
-      want[size_t(t)] = want[size_t(t)] * 3 + i * t;
+      want[size_t(t)] = int(unsigned(want[size_t(t)]) * 3 + unsigned(i * t));
   uint64_t out = device().upload(std::vector<int>(64));
   for (int round = 0; round < 3; ++round) {
     device().run("lists", shape(64), out, 20);
