@@ -1,7 +1,7 @@
 // Writes a ZIP file whose entries are stored and aligned, so that they can be mapped.
 #pragma once
 
-#include "lib/Artifact/AtomicFile.h"
+#include "lib/File/AtomicFile.h"
 
 #include <cstdint>
 #include <string>

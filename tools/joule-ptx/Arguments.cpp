@@ -1,5 +1,6 @@
 // Parsing arguments, reading and writing .npy files.
 #include "tools/joule-ptx/Arguments.h"
+#include "lib/File/AtomicFile.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -206,11 +207,11 @@ void saveNpy(const Argument &argument) {
   while ((header.size() + 11) % 64)
     header += ' ';
   header += '\n';
-  std::ofstream file(argument.saveTo, std::ios::binary);
-  file.write("\x93NUMPY\x01\x00", 8);
-  file.put(char(header.size() & 255)).put(char(header.size() >> 8));
-  file << header;
-  file.write(reinterpret_cast<const char *>(argument.bytes.data()), long(argument.bytes.size()));
-  if (!file)
-    throw std::runtime_error("cannot write '" + argument.saveTo + "'");
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += char(header.size() & 255);
+  bytes += char(header.size() >> 8);
+  bytes += header;
+  bytes.append(argument.bytes.begin(), argument.bytes.end());
+  if (joule::Result<void> written = joule::writeWholeFile(argument.saveTo, bytes); !written)
+    throw std::runtime_error(written.error().message);
 }

@@ -3,6 +3,7 @@
 #include "lib/VirtualGpu/Launch.h"
 #include "lib/VirtualGpu/Settings.h"
 #include "tools/joule-ptx/Arguments.h"
+#include "tools/joule-ptx/Disassembly.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -32,6 +33,7 @@ struct RunOptions {
   uint32_t shared = 0;
   std::vector<std::string> arguments;
   bool count = false, json = false, time = false, exact = false, check = false;
+  bool timesOnly = false; // of joule-ptx time
   unsigned threads = 0, repeat = 1;
   double timeLimit = 0;
   unsigned show = 64;
@@ -122,17 +124,28 @@ bool printFindings(const std::vector<Finding> &findings, const std::string &repo
   return findings.empty();
 }
 
+/// The host's time for a launch: the best and the middle of several.
+void printTimes(std::vector<double> milliseconds) {
+  std::sort(milliseconds.begin(), milliseconds.end());
+  printf("best %.3f ms, median %.3f ms of %zu runs\n", milliseconds.front(), milliseconds[milliseconds.size() / 2],
+         milliseconds.size());
+}
+
 LaunchResult launchTimed(const LaunchRequest &request, const RunOptions &options) {
   LaunchResult result;
+  std::vector<double> times;
   for (unsigned i = 0; i < std::max(1u, options.repeat); ++i) {
     auto start = std::chrono::steady_clock::now();
     result = launch(request);
     double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (options.time)
       printf("time: %.3f ms\n", ms);
+    times.push_back(ms);
     if (result.fault != FaultKind::None)
       break;
   }
+  if (options.timesOnly && result.fault == FaultKind::None)
+    printTimes(times);
   return result;
 }
 
@@ -179,7 +192,7 @@ int runKernel(const RunOptions &options) {
     if (!arguments[i].output)
       continue;
     memcpy(arguments[i].bytes.data(), reinterpret_cast<void *>(addresses[i]), arguments[i].bytes.size());
-    if (!options.json)
+    if (!options.json && !options.timesOnly)
       printOutput(i, arguments[i], options.show);
     if (!arguments[i].saveTo.empty())
       saveNpy(arguments[i]);
@@ -235,6 +248,34 @@ int parseFiles(const std::vector<std::string> &files, bool time) {
   return status;
 }
 
+int disassemble(const std::string &file, const std::string &kernel) {
+  MemoryMap memory(1ull << 40);
+  LoadedModule module(readFile(file), memory);
+  bool isFound = false;
+  for (auto &f : module.source().functions)
+    if (f->entry && f->defined && (kernel.empty() || f->name == kernel)) {
+      printDisassembly(*module.kernel(f->name));
+      isFound = true;
+    }
+  if (!isFound)
+    throw UsageError("'" + file + "' has no kernel" + (kernel.empty() ? "" : " '" + kernel + "'"));
+  return 0;
+}
+
+void addRunOptions(CLI::App &command, RunOptions &options) {
+  command.add_option("file", options.file, "PTX file")->required();
+  command.add_option("--kernel", options.kernel, "Name of the kernel")->required();
+  command.add_option("--grid", options.grid, "Blocks in x,y,z")->delimiter(',');
+  command.add_option("--block", options.block, "Threads of a block in x,y,z")->delimiter(',');
+  command.add_option("--shared", options.shared, "Bytes of dynamic shared memory");
+  command.add_option("--arg", options.arguments,
+                     "TYPE:VALUE, buf:FILE.npy[:SAVE.npy] or out:TYPE:SHAPE[:SAVE.npy]; once per parameter");
+  command.add_flag("--exact", options.exact, "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
+  command.add_option("--repeat", options.repeat, "Run this many times");
+  command.add_option("--threads", options.threads, "Worker threads; 1 runs the blocks in order");
+  command.add_option("--time-limit", options.timeLimit, "Seconds after which the launch fails");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -246,24 +287,22 @@ int main(int argc, char **argv) {
              "    --arg buf:x.npy --arg out:f32:1000:y.npy --count");
   RunOptions options;
   CLI::App *run = app.add_subcommand("run", "Run one kernel and print what it writes");
-  run->add_option("file", options.file, "PTX file")->required();
-  run->add_option("--kernel", options.kernel, "Name of the kernel")->required();
-  run->add_option("--grid", options.grid, "Blocks in x,y,z")->delimiter(',');
-  run->add_option("--block", options.block, "Threads of a block in x,y,z")->delimiter(',');
-  run->add_option("--shared", options.shared, "Bytes of dynamic shared memory");
-  run->add_option("--arg", options.arguments,
-                  "TYPE:VALUE, buf:FILE.npy[:SAVE.npy] or out:TYPE:SHAPE[:SAVE.npy]; once per parameter");
+  addRunOptions(*run, options);
   run->add_flag("--count", options.count, "Count instructions and memory traffic");
-  run->add_flag("--exact", options.exact,
-                "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
   run->add_flag("--check", options.check,
                 "Look for races, unwritten memory and other faults; exit with 1 if any");
   run->add_flag("--json", options.json, "Print the counters as JSON and nothing else");
   run->add_flag("--time", options.time, "Print the host's time of each run");
-  run->add_option("--repeat", options.repeat, "Run this many times");
-  run->add_option("--threads", options.threads, "Worker threads; 1 runs the blocks in order");
-  run->add_option("--time-limit", options.timeLimit, "Seconds after which the launch fails");
   run->add_option("--show", options.show, "Elements printed of an output");
+  CLI::App *timed = app.add_subcommand("time", "Time launches of one kernel on this machine");
+  RunOptions timing;
+  timing.repeat = 10;
+  timing.timesOnly = true;
+  addRunOptions(*timed, timing);
+  CLI::App *disasm = app.add_subcommand("disasm", "Print kernels with what each line was decoded into");
+  std::string file, kernel;
+  disasm->add_option("file", file, "PTX file")->required();
+  disasm->add_option("--kernel", kernel, "Name of one kernel; without it, all");
   std::vector<std::string> files;
   bool time = false;
   CLI::App *parse = app.add_subcommand("parse", "Load PTX files and list the instructions that would trap");
@@ -275,6 +314,10 @@ int main(int argc, char **argv) {
     return app.exit(error) ? 2 : 0;
   }
   try {
+    if (*disasm)
+      return disassemble(file, kernel);
+    if (*timed)
+      return runKernel(timing);
     return *run ? runKernel(options) : parseFiles(files, time);
   } catch (const UsageError &error) {
     fprintf(stderr, "error: %s\n", error.what());

@@ -1,7 +1,7 @@
 // `joule energy`: device files, the fit of their constants to measurements, and predictions of tables.
-#include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/Predict.h"
 #include "lib/Energy/Table.h"
+#include "lib/File/AtomicFile.h"
 #include "tools/joule/Command.h"
 #include "tools/joule/EnergyFrontier.h"
 #include "tools/joule/Units.h"

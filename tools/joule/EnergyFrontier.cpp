@@ -3,8 +3,8 @@
 
 #include "joule/Artifact.h"
 #include "lib/Artifact/ArtifactReader.h"
-#include "lib/Artifact/AtomicFile.h"
 #include "lib/Energy/OperatingPoint.h"
+#include "lib/File/AtomicFile.h"
 #include "tools/joule/Charts.h"
 #include "tools/joule/CountWork.h"
 #include "tools/joule/Inputs.h"

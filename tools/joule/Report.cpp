@@ -1,7 +1,7 @@
 // `joule report`: where an artifact's time, bytes and joules go, launch by launch.
 #include "joule/Artifact.h"
 #include "lib/Artifact/ArtifactReader.h"
-#include "lib/Artifact/AtomicFile.h"
+#include "lib/File/AtomicFile.h"
 #include "tools/joule/Command.h"
 #include "tools/joule/CountWork.h"
 #include "tools/joule/HtmlReport.h"

@@ -54,6 +54,10 @@ struct World {
   }
 };
 
+/// What is behind a handle is not declared here.
+template <class T, class = void> constexpr bool isDeclared = false;
+template <class T> constexpr bool isDeclared<T, std::void_t<decltype(sizeof(T))>> = true;
+
 /// An argument of any type. Structures are filled with what the input says; texts are one of three.
 template <class T> T argument(World &world, Input &input) {
   if constexpr (std::is_same_v<T, const char *>) {
@@ -67,8 +71,7 @@ template <class T> T argument(World &world, Input &input) {
     return nullptr; // a callback is the caller's
   } else if constexpr (std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>>) {
     using Pointee = std::remove_const_t<std::remove_pointer_t<T>>;
-    constexpr bool isHandle = !std::is_same_v<Pointee, CUuuid> && std::is_class_v<Pointee>;
-    if constexpr (isHandle)
+    if constexpr (!isDeclared<Pointee>)
       return reinterpret_cast<T>(world.handle(input));
     else
       return reinterpret_cast<T>(input.byte() % 8 ? (input.byte() % 2 ? world.place : world.second) : nullptr);

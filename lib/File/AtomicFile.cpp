@@ -1,5 +1,5 @@
 // Temporary file, sync, rename.
-#include "lib/Artifact/AtomicFile.h"
+#include "lib/File/AtomicFile.h"
 
 #include <cerrno>
 #include <cstring>
