@@ -15,7 +15,7 @@ import sys
 import test
 
 # Seconds for each fuzzer, and what it starts from: see write_seeds.
-FUZZERS = {"FuzzImport": 60, "FuzzArtifact": 60, "FuzzPtx": 60, "FuzzTensorFile": 60}
+FUZZERS = {"FuzzImport": 60, "FuzzArtifact": 60, "FuzzPtx": 60, "FuzzTensorFile": 60, "FuzzDriver": 60}
 DAMAGES = 500
 TODAY = int(datetime.date.today().strftime("%Y%m%d"))
 MODELS = test.ROOT / "test" / "lib" / "Compiler"
@@ -55,6 +55,7 @@ def write_seeds(build, seeds):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     for ptx in (seeds / "dump").glob("*.ptx"):
         ptx.rename(seeds / "FuzzPtx" / ptx.name)
+    (seeds / "FuzzDriver" / "zeros").write_bytes(bytes(64))
     for tensors, kind in hostile_models.tensor_files():
         (seeds / "FuzzTensorFile" / f"seed{kind}").write_bytes(bytes([kind]) + tensors)
 

@@ -33,7 +33,8 @@ Result<AtomicFile> AtomicFile::begin(const std::string &path) {
   if (Result<void> replaceable = checkReplaceable(target); !replaceable)
     return replaceable.error();
 
-  std::string temporary = randomName((target.parent_path() / ("." + target.filename().string() + ".")).string());
+  std::string temporary =
+      randomName((target.parent_path() / ("." + target.filename().string() + ".")).string());
   AtomicFile file(target.string(), temporary);
   file.descriptor = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file.descriptor < 0)
@@ -46,8 +47,8 @@ AtomicFile::AtomicFile(std::string target, std::string temporary)
     : target(std::move(target)), temporary(std::move(temporary)), pending(this->temporary) {}
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
-    : target(std::move(other.target)), temporary(std::move(other.temporary)), pending(std::move(other.pending)),
-      descriptor(std::exchange(other.descriptor, -1)) {}
+    : target(std::move(other.target)), temporary(std::move(other.temporary)),
+      pending(std::move(other.pending)), descriptor(std::exchange(other.descriptor, -1)) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor < 0)

@@ -139,7 +139,8 @@ uint64_t matrixFlopsOf(const ptx::Opcode &o) {
     if (sscanf(mod.c_str(), "m%un%uk%u", &m, &n, &k) != 3)
       continue;
     // wgmma is one instruction of four warps; of sparse operands half is multiplied.
-    bool multiplies = o.base == "mma" || (o.base == "wmma" && o.has("mma")) || (o.base == "wgmma" && o.has("mma_async"));
+    bool multiplies =
+        o.base == "mma" || (o.base == "wmma" && o.has("mma")) || (o.base == "wgmma" && o.has("mma_async"));
     return multiplies ? uint64_t(2) * m * n * k / (o.base == "wgmma" ? 4 : 1) / (o.has("sp") ? 2 : 1) : 0;
   }
   return 0;

@@ -8,7 +8,7 @@ extern "C" void *joule_vgpu_get_proc_address(const char *name);
 
 #if defined(__x86_64__)
 // One slot and one jump per function; the slots are filled before the program's own code runs.
-#define JOULE_FORWARD(name)                                                                      \
+#define JOULE_FORWARD(name)                                                                                  \
   extern "C" __attribute__((visibility("hidden"))) void *jouleSlot_##name;                                   \
   void *jouleSlot_##name = nullptr;                                                                          \
   asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n\tjmp *jouleSlot_" #name             \

@@ -28,8 +28,9 @@ public:
   bool disown(uint64_t address);
   /// The allocation that holds all of [low, high); {0, 0} if none does.
   Range find(uint64_t low, uint64_t high) const;
-  /// Lets accesses run up to the next multiple of `bytes` behind an allocation's end: compilers widen loads within
-  /// a vector that is aligned, which no GPU faults. 1, as at first: every byte behind the end is a fault.
+  /// Lets accesses run up to the next multiple of `bytes` behind an allocation's end: compilers widen loads
+  /// within a vector that is aligned, which no GPU faults. 1, as at first: every byte behind the end is a
+  /// fault.
   void setGranularity(uint64_t bytes) { granularity = bytes; }
   uint64_t used() const;
 

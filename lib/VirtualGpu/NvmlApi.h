@@ -1,5 +1,5 @@
-// The part of NVML's interface that programs use which measure joules: for the virtual devices' sensors. Written
-// from the interface's documentation; owes nothing to NVIDIA's headers.
+// The part of NVML's interface that programs use which measure joules: for the virtual devices' sensors.
+// Written from the interface's documentation; owes nothing to NVIDIA's headers.
 #pragma once
 
 extern "C" {
@@ -54,7 +54,7 @@ typedef struct nvmlPciInfo_st {
   X(nvmlDeviceGetIndex, (nvmlDevice_t device, unsigned int *index))                                          \
   X(nvmlDeviceGetName, (nvmlDevice_t device, char *text, unsigned int length))                               \
   X(nvmlDeviceGetUUID, (nvmlDevice_t device, char *text, unsigned int length))                               \
-  X(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t *info))                                     \
+  X(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t * info))                                    \
   X(nvmlDeviceGetCudaComputeCapability, (nvmlDevice_t device, int *major, int *minor))                       \
   X(nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t device, unsigned long long *millijoules))             \
   X(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int *milliwatts))                                \
@@ -65,8 +65,8 @@ typedef struct nvmlPciInfo_st {
   X(nvmlDeviceGetClockInfo, (nvmlDevice_t device, int clock, unsigned int *megahertz))                       \
   X(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, int clock, unsigned int *megahertz))                    \
   X(nvmlDeviceGetTemperature, (nvmlDevice_t device, int sensor, unsigned int *celsius))                      \
-  X(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t *rates))                          \
-  X(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t *memory))                                    \
-  X(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *memory))                              \
+  X(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t * rates))                         \
+  X(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t * memory))                                   \
+  X(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t * memory))                             \
   X(nvmlDeviceGetPersistenceMode, (nvmlDevice_t device, unsigned int *mode))                                 \
   X(nvmlDeviceGetPerformanceState, (nvmlDevice_t device, int *state))

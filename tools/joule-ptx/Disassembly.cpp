@@ -27,8 +27,9 @@ std::string operationText(const Program &program, const Op &op) {
 
 void printFunction(const KernelImage &kernel, const Program &program) {
   const ptx::Function &f = *program.function;
-  printf("%s %s: about %u registers, %u bytes of local memory, %zu basic blocks\n", f.entry ? "kernel" : "function",
-         f.name.c_str(), program.registers32, program.localBytes, program.blocks.size());
+  printf("%s %s: about %u registers, %u bytes of local memory, %zu basic blocks\n",
+         f.entry ? "kernel" : "function", f.name.c_str(), program.registers32, program.localBytes,
+         program.blocks.size());
   uint32_t line = ~0u;
   std::string operations;
   auto flush = [&] {

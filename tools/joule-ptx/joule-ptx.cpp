@@ -127,8 +127,8 @@ bool printFindings(const std::vector<Finding> &findings, const std::string &repo
 /// The host's time for a launch: the best and the middle of several.
 void printTimes(std::vector<double> milliseconds) {
   std::sort(milliseconds.begin(), milliseconds.end());
-  printf("best %.3f ms, median %.3f ms of %zu runs\n", milliseconds.front(), milliseconds[milliseconds.size() / 2],
-         milliseconds.size());
+  printf("best %.3f ms, median %.3f ms of %zu runs\n", milliseconds.front(),
+         milliseconds[milliseconds.size() / 2], milliseconds.size());
 }
 
 LaunchResult launchTimed(const LaunchRequest &request, const RunOptions &options) {
@@ -270,7 +270,8 @@ void addRunOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--shared", options.shared, "Bytes of dynamic shared memory");
   command.add_option("--arg", options.arguments,
                      "TYPE:VALUE, buf:FILE.npy[:SAVE.npy] or out:TYPE:SHAPE[:SAVE.npy]; once per parameter");
-  command.add_flag("--exact", options.exact, "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
+  command.add_flag("--exact", options.exact,
+                   "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
   command.add_option("--repeat", options.repeat, "Run this many times");
   command.add_option("--threads", options.threads, "Worker threads; 1 runs the blocks in order");
   command.add_option("--time-limit", options.timeLimit, "Seconds after which the launch fails");

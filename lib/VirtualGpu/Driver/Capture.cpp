@@ -84,8 +84,9 @@ void refuseWhileCapturing(CUstream stream) {
       capture->invalidated = "the context was waited for";
       fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a context with captured streams cannot be waited for");
     }
-    bool implicit = stream && stream == &stream->context->legacy && stream->context == capture->origin->context &&
-                    capture->origin->isBlocking() && capture->mode != modeRelaxed;
+    bool implicit = stream && stream == &stream->context->legacy &&
+                    stream->context == capture->origin->context && capture->origin->isBlocking() &&
+                    capture->mode != modeRelaxed;
     if (implicit) {
       capture->invalidated = "the legacy stream would have had to wait for it";
       fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the legacy stream waits for a stream that is captured");
@@ -244,8 +245,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode *depende
   stream->captured = std::move(nodes);
   return CUDA_SUCCESS;
 }
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *,
-                                              size_t count, unsigned int flags) {
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *dependencies,
+                                              const CUgraphEdgeData *, size_t count, unsigned int flags) {
   return cuStreamUpdateCaptureDependencies(stream, dependencies, count, flags);
 }
 

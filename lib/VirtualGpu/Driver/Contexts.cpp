@@ -379,7 +379,8 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
 
 // --- limits and preferences ---
 
-// By number: stack, printf's buffer, heap, depth and number of pending launches, L2's granularity, persisting L2.
+// By number: stack, printf's buffer, heap, depth and number of pending launches, L2's granularity, persisting
+// L2.
 static const size_t firstLimits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 constexpr int numLimits = int(std::size(firstLimits));
 

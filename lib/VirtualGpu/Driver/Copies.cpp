@@ -7,8 +7,8 @@
 namespace joule::vgpu {
 namespace {
 
-/// Where the driver knows the memory, the span must lie in it; the host's own memory is taken on trust, as the
-/// real driver must.
+/// Where the driver knows the memory, the span must lie in it; the host's own memory is taken on trust, as
+/// the real driver must.
 void checkSpan(uint64_t address, uint64_t bytes, bool mustKnow) {
   uint64_t base;
   Allocation allocation;
@@ -96,8 +96,8 @@ CopyWork rows(uint64_t to, uint64_t from, size_t bytes) {
 
 constexpr size_t mostStaged = 64 * 1024;
 
-/// Pageable memory may be used again when the function returns: small sources are set aside, all else is waited
-/// for.
+/// Pageable memory may be used again when the function returns: small sources are set aside, all else is
+/// waited for.
 void copyIn(CUstream stream, CopyWork work) {
   if (!work.width || !work.height || !work.depth)
     return;
@@ -234,29 +234,34 @@ FillWork makeFillWork(const CUDA_MEMSET_NODE_PARAMS &box) {
   return work;
 }
 
-static void fillIn(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes, size_t width, size_t height,
-                   CUstream stream) {
-  CUstream found = streamOf(stream);
-  submit(found, makeFillWork({to, pitch, value, elementBytes, width, height}));
+/// The real driver's plain fills may be under way when they return; here they are done, which no program
+/// minds.
+static CUresult fillNow(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes, size_t width,
+                        size_t height) {
+  CUstream stream = streamOf(nullptr);
+  submitAndWait(stream, makeFillWork({to, pitch, value, elementBytes, width, height}));
+  return CUDA_SUCCESS;
+}
+
+static CUresult fillIn(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes, size_t width,
+                       size_t height, CUstream stream) {
+  submit(streamOf(stream), makeFillWork({to, pitch, value, elementBytes, width, height}));
+  return CUDA_SUCCESS;
 }
 
 #define JOULE_FILLS(bits, type)                                                                              \
   CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) {                                  \
-    fillIn(to, 0, value, bits / 8, count, 1, nullptr);                                                       \
-    return CUDA_SUCCESS;                                                                                     \
+    return fillNow(to, 0, value, bits / 8, count, 1);                                                        \
   }                                                                                                          \
   CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) {               \
-    fillIn(to, 0, value, bits / 8, count, 1, stream);                                                        \
-    return CUDA_SUCCESS;                                                                                     \
+    return fillIn(to, 0, value, bits / 8, count, 1, stream);                                                 \
   }                                                                                                          \
   CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height) {   \
-    fillIn(to, pitch, value, bits / 8, width, height, nullptr);                                              \
-    return CUDA_SUCCESS;                                                                                     \
+    return fillNow(to, pitch, value, bits / 8, width, height);                                               \
   }                                                                                                          \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height,   \
                                     CUstream stream) {                                                       \
-    fillIn(to, pitch, value, bits / 8, width, height, stream);                                               \
-    return CUDA_SUCCESS;                                                                                     \
+    return fillIn(to, pitch, value, bits / 8, width, height, stream);                                        \
   }
 JOULE_FILLS(8, unsigned char)
 JOULE_FILLS(16, unsigned short)

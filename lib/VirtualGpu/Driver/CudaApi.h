@@ -1,6 +1,6 @@
-// The rest of the CUDA driver's interface, beyond what Joule itself uses (DriverApi.h): the types and functions
-// that other people's programs call. Written from the interface's documentation; owes nothing to CUDA's headers.
-// Enumerations that are only handed on are plain ints, which is what they are to a caller.
+// The rest of the CUDA driver's interface, beyond what Joule itself uses (DriverApi.h): the types and
+// functions that other people's programs call. Written from the interface's documentation; owes nothing to
+// CUDA's headers. Enumerations that are only handed on are plain ints, which is what they are to a caller.
 #pragma once
 
 #include "lib/VirtualGpu/DriverApi.h"
@@ -259,24 +259,24 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuFuncSetSharedMemConfig, (CUfunction function, int config))                                             \
   X(cuFuncLoad, (CUfunction function))                                                                       \
   X(cuFuncIsLoaded, (int *state, CUfunction function))                                                       \
-  X(cuLibraryLoadData, (CUlibrary * library, const void *image, CUjit_option *options, void **values,        \
-                        unsigned int numOptions, int *libraryOptions, void **libraryValues,                  \
-                        unsigned int numLibraryOptions))                                                     \
-  X(cuLibraryLoadFromFile, (CUlibrary * library, const char *file, CUjit_option *options, void **values,     \
-                            unsigned int numOptions, int *libraryOptions, void **libraryValues,              \
-                            unsigned int numLibraryOptions))                                                 \
+  X(cuLibraryLoadData,                                                                                       \
+    (CUlibrary * library, const void *image, CUjit_option *options, void **values, unsigned int numOptions,  \
+     int *libraryOptions, void **libraryValues, unsigned int numLibraryOptions))                             \
+  X(cuLibraryLoadFromFile,                                                                                   \
+    (CUlibrary * library, const char *file, CUjit_option *options, void **values, unsigned int numOptions,   \
+     int *libraryOptions, void **libraryValues, unsigned int numLibraryOptions))                             \
   X(cuLibraryUnload, (CUlibrary library))                                                                    \
   X(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name))                            \
   X(cuLibraryGetKernelCount, (unsigned int *count, CUlibrary library))                                       \
   X(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned int count, CUlibrary library))                  \
-  X(cuLibraryGetUnifiedFunction, (void **function, CUlibrary library, const char *name))                        \
+  X(cuLibraryGetUnifiedFunction, (void **function, CUlibrary library, const char *name))                     \
   X(cuLibraryGetModule, (CUmodule * module, CUlibrary library))                                              \
   X(cuLibraryGetGlobal, (CUdeviceptr * address, size_t * bytes, CUlibrary library, const char *name))        \
   X(cuLibraryGetManaged, (CUdeviceptr * address, size_t * bytes, CUlibrary library, const char *name))       \
   X(cuKernelGetFunction, (CUfunction * function, CUkernel kernel))                                           \
   X(cuKernelGetLibrary, (CUlibrary * library, CUkernel kernel))                                              \
   X(cuKernelGetName, (const char **name, CUkernel kernel))                                                   \
-  X(cuKernelGetParamInfo, (CUkernel kernel, size_t parameter, size_t *offset, size_t *size))                 \
+  X(cuKernelGetParamInfo, (CUkernel kernel, size_t parameter, size_t * offset, size_t * size))               \
   X(cuKernelGetAttribute, (int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device))    \
   X(cuKernelSetAttribute, (CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device))     \
   X(cuKernelSetCacheConfig, (CUkernel kernel, CUfunc_cache config, CUdevice device))                         \
@@ -302,8 +302,8 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuMemAdvise, (CUdeviceptr address, size_t bytes, int advice, CUdevice device))                           \
   X(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, int advice, CUmemLocation location))                 \
   X(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream))               \
-  X(cuMemPrefetchAsync_v2, (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags,   \
-                            CUstream stream))                                                                \
+  X(cuMemPrefetchAsync_v2,                                                                                   \
+    (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))        \
   X(cuMemcpyPeer,                                                                                            \
     (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes))            \
   X(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext,        \
@@ -335,8 +335,8 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuMemAddressReserve,                                                                                     \
     (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags))   \
   X(cuMemAddressFree, (CUdeviceptr address, size_t bytes))                                                   \
-  X(cuMemCreate, (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,\
-                  unsigned long long flags))                                                                 \
+  X(cuMemCreate, (CUmemGenericAllocationHandle * handle, size_t bytes,                                       \
+                  const CUmemAllocationProp *properties, unsigned long long flags))                          \
   X(cuMemRelease, (CUmemGenericAllocationHandle handle))                                                     \
   X(cuMemMap, (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,        \
                unsigned long long flags))                                                                    \
@@ -354,8 +354,8 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuStreamGetPriority, (CUstream stream, int *priority))                                                   \
   X(cuStreamGetFlags, (CUstream stream, unsigned int *flags))                                                \
   X(cuStreamGetId, (CUstream stream, unsigned long long *id))                                                \
-  X(cuStreamGetCtx, (CUstream stream, CUcontext *context))                                                   \
-  X(cuStreamGetDevice, (CUstream stream, CUdevice *device))                                                  \
+  X(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                                  \
+  X(cuStreamGetDevice, (CUstream stream, CUdevice * device))                                                 \
   X(cuStreamDestroy, (CUstream stream))                                                                      \
   X(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags))       \
   X(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data))                                      \
@@ -364,21 +364,21 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuStreamWaitValue64_v2, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))      \
   X(cuStreamWriteValue32_v2, (CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags))     \
   X(cuStreamWriteValue64_v2, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))     \
-  X(cuStreamBatchMemOp_v2, (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,       \
-                            unsigned int flags))                                                             \
+  X(cuStreamBatchMemOp_v2,                                                                                   \
+    (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations, unsigned int flags))         \
   X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                                                    \
   X(cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,           \
                                   const CUgraphEdgeData *edges, size_t count, int mode))                     \
-  X(cuStreamEndCapture, (CUstream stream, CUgraph *graph))                                                   \
+  X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                                  \
   X(cuStreamIsCapturing, (CUstream stream, int *status))                                                     \
   X(cuStreamGetCaptureInfo_v2, (CUstream stream, int *status, uint64_t *id, CUgraph *graph,                  \
                                 const CUgraphNode **dependencies, size_t *count))                            \
-  X(cuStreamGetCaptureInfo_v3, (CUstream stream, int *status, uint64_t *id, CUgraph *graph,                  \
-                                const CUgraphNode **dependencies, const CUgraphEdgeData **edges,             \
-                                size_t *count))                                                              \
+  X(cuStreamGetCaptureInfo_v3,                                                                               \
+    (CUstream stream, int *status, uint64_t *id, CUgraph *graph, const CUgraphNode **dependencies,           \
+     const CUgraphEdgeData **edges, size_t *count))                                                          \
   X(cuStreamUpdateCaptureDependencies,                                                                       \
-    (CUstream stream, CUgraphNode *dependencies, size_t count, unsigned int flags))                          \
-  X(cuStreamUpdateCaptureDependencies_v2, (CUstream stream, CUgraphNode *dependencies,                       \
+    (CUstream stream, CUgraphNode * dependencies, size_t count, unsigned int flags))                         \
+  X(cuStreamUpdateCaptureDependencies_v2, (CUstream stream, CUgraphNode * dependencies,                      \
                                            const CUgraphEdgeData *edges, size_t count, unsigned int flags))  \
   X(cuThreadExchangeStreamCaptureMode, (int *mode))                                                          \
   X(cuStreamCopyAttributes, (CUstream to, CUstream from))                                                    \
@@ -395,13 +395,13 @@ typedef union CUstreamBatchMemOpParams_union {
                      CUgraphNodeParams *parameters))                                                         \
   X(cuGraphAddNode_v2, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,                  \
                         const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *parameters))          \
-  X(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *parameters))                                 \
+  X(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams * parameters))                                \
   X(cuGraphAddKernelNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, \
                            const CUDA_KERNEL_NODE_PARAMS_v1 *parameters))                                    \
   X(cuGraphAddKernelNode_v2, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,            \
                               size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters))                      \
-  X(cuGraphKernelNodeGetParams, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *parameters))                  \
-  X(cuGraphKernelNodeGetParams_v2, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters))                  \
+  X(cuGraphKernelNodeGetParams, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 * parameters))                 \
+  X(cuGraphKernelNodeGetParams_v2, (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS * parameters))                 \
   X(cuGraphKernelNodeSetParams, (CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters))            \
   X(cuGraphKernelNodeSetParams_v2, (CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters))            \
   X(cuGraphKernelNodeCopyAttributes, (CUgraphNode to, CUgraphNode from))                                     \
@@ -409,50 +409,48 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuGraphKernelNodeSetAttribute, (CUgraphNode node, int attribute, const CUlaunchAttributeValue *value))   \
   X(cuGraphAddMemcpyNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, \
                            const CUDA_MEMCPY3D *copy, CUcontext context))                                    \
-  X(cuGraphMemcpyNodeGetParams, (CUgraphNode node, CUDA_MEMCPY3D *copy))                                     \
+  X(cuGraphMemcpyNodeGetParams, (CUgraphNode node, CUDA_MEMCPY3D * copy))                                    \
   X(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy))                               \
   X(cuGraphAddMemsetNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, \
                            const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context))                    \
-  X(cuGraphMemsetNodeGetParams, (CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *parameters))                     \
+  X(cuGraphMemsetNodeGetParams, (CUgraphNode node, CUDA_MEMSET_NODE_PARAMS * parameters))                    \
   X(cuGraphMemsetNodeSetParams, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *parameters))               \
   X(cuGraphAddHostNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,   \
                          const CUDA_HOST_NODE_PARAMS *parameters))                                           \
-  X(cuGraphHostNodeGetParams, (CUgraphNode node, CUDA_HOST_NODE_PARAMS *parameters))                         \
+  X(cuGraphHostNodeGetParams, (CUgraphNode node, CUDA_HOST_NODE_PARAMS * parameters))                        \
   X(cuGraphHostNodeSetParams, (CUgraphNode node, const CUDA_HOST_NODE_PARAMS *parameters))                   \
   X(cuGraphAddChildGraphNode,                                                                                \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUgraph child))       \
-  X(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *graph))                                       \
-  X(cuGraphAddEmptyNode,                                                                                     \
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count))                      \
+  X(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph * graph))                                      \
+  X(cuGraphAddEmptyNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count)) \
   X(cuGraphAddEventRecordNode,                                                                               \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUevent event))       \
-  X(cuGraphEventRecordNodeGetEvent, (CUgraphNode node, CUevent *event))                                      \
+  X(cuGraphEventRecordNodeGetEvent, (CUgraphNode node, CUevent * event))                                     \
   X(cuGraphEventRecordNodeSetEvent, (CUgraphNode node, CUevent event))                                       \
   X(cuGraphAddEventWaitNode,                                                                                 \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUevent event))       \
-  X(cuGraphEventWaitNodeGetEvent, (CUgraphNode node, CUevent *event))                                        \
+  X(cuGraphEventWaitNodeGetEvent, (CUgraphNode node, CUevent * event))                                       \
   X(cuGraphEventWaitNodeSetEvent, (CUgraphNode node, CUevent event))                                         \
   X(cuGraphAddMemAllocNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,             \
                              size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *parameters))                          \
-  X(cuGraphMemAllocNodeGetParams, (CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters))                \
+  X(cuGraphMemAllocNodeGetParams, (CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS * parameters))               \
   X(cuGraphAddMemFreeNode,                                                                                   \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUdeviceptr address)) \
-  X(cuGraphMemFreeNodeGetParams, (CUgraphNode node, CUdeviceptr *address))                                   \
+  X(cuGraphMemFreeNodeGetParams, (CUgraphNode node, CUdeviceptr * address))                                  \
   X(cuGraphNodeFindInClone, (CUgraphNode * node, CUgraphNode original, CUgraph clone))                       \
   X(cuGraphNodeGetType, (CUgraphNode node, int *type))                                                       \
-  X(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count))                                     \
-  X(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count))                                 \
-  X(cuGraphGetEdges, (CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count))                     \
+  X(cuGraphGetNodes, (CUgraph graph, CUgraphNode * nodes, size_t * count))                                   \
+  X(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode * nodes, size_t * count))                               \
+  X(cuGraphGetEdges, (CUgraph graph, CUgraphNode * from, CUgraphNode * to, size_t * count))                  \
   X(cuGraphGetEdges_v2,                                                                                      \
-    (CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count))              \
-  X(cuGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode *dependencies, size_t *count))                \
+    (CUgraph graph, CUgraphNode * from, CUgraphNode * to, CUgraphEdgeData * edges, size_t * count))          \
+  X(cuGraphNodeGetDependencies, (CUgraphNode node, CUgraphNode * dependencies, size_t * count))              \
   X(cuGraphNodeGetDependencies_v2,                                                                           \
-    (CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges, size_t *count))                    \
-  X(cuGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode *dependents, size_t *count))                \
+    (CUgraphNode node, CUgraphNode * dependencies, CUgraphEdgeData * edges, size_t * count))                 \
+  X(cuGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode * dependents, size_t * count))              \
   X(cuGraphNodeGetDependentNodes_v2,                                                                         \
-    (CUgraphNode node, CUgraphNode *dependents, CUgraphEdgeData *edges, size_t *count))                      \
-  X(cuGraphAddDependencies,                                                                                  \
-    (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count))                           \
+    (CUgraphNode node, CUgraphNode * dependents, CUgraphEdgeData * edges, size_t * count))                   \
+  X(cuGraphAddDependencies, (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count))   \
   X(cuGraphAddDependencies_v2, (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,               \
                                 const CUgraphEdgeData *edges, size_t count))                                 \
   X(cuGraphRemoveDependencies,                                                                               \
@@ -461,14 +459,14 @@ typedef union CUstreamBatchMemOpParams_union {
                                    const CUgraphEdgeData *edges, size_t count))                              \
   X(cuGraphDestroyNode, (CUgraphNode node))                                                                  \
   X(cuGraphInstantiate,                                                                                      \
-    (CUgraphExec * executable, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize))            \
+    (CUgraphExec * executable, CUgraph graph, CUgraphNode * errorNode, char *log, size_t logSize))           \
   X(cuGraphInstantiate_v2,                                                                                   \
-    (CUgraphExec * executable, CUgraph graph, CUgraphNode *errorNode, char *log, size_t logSize))            \
+    (CUgraphExec * executable, CUgraph graph, CUgraphNode * errorNode, char *log, size_t logSize))           \
   X(cuGraphInstantiateWithFlags, (CUgraphExec * executable, CUgraph graph, unsigned long long flags))        \
   X(cuGraphInstantiateWithParams,                                                                            \
-    (CUgraphExec * executable, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *parameters))                    \
-  X(cuGraphExecGetFlags, (CUgraphExec executable, uint64_t *flags))                                          \
-  X(cuGraphExecNodeSetParams, (CUgraphExec executable, CUgraphNode node, CUgraphNodeParams *parameters))     \
+    (CUgraphExec * executable, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS * parameters))                   \
+  X(cuGraphExecGetFlags, (CUgraphExec executable, uint64_t * flags))                                         \
+  X(cuGraphExecNodeSetParams, (CUgraphExec executable, CUgraphNode node, CUgraphNodeParams * parameters))    \
   X(cuGraphExecKernelNodeSetParams,                                                                          \
     (CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters))                \
   X(cuGraphExecKernelNodeSetParams_v2,                                                                       \
@@ -487,8 +485,8 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuGraphUpload, (CUgraphExec executable, CUstream stream))                                                \
   X(cuGraphLaunch, (CUgraphExec executable, CUstream stream))                                                \
   X(cuGraphExecDestroy, (CUgraphExec executable))                                                            \
-  X(cuGraphExecUpdate, (CUgraphExec executable, CUgraph graph, CUgraphNode *errorNode, int *result))         \
-  X(cuGraphExecUpdate_v2, (CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *result))      \
+  X(cuGraphExecUpdate, (CUgraphExec executable, CUgraph graph, CUgraphNode * errorNode, int *result))        \
+  X(cuGraphExecUpdate_v2, (CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo * result))     \
   X(cuGraphDebugDotPrint, (CUgraph graph, const char *file, unsigned int flags))                             \
   X(cuUserObjectCreate,                                                                                      \
     (CUuserObject * object, void *data, CUhostFn destroy, unsigned int references, unsigned int flags))      \
@@ -515,25 +513,44 @@ typedef union CUstreamBatchMemOpParams_union {
 
 /// Functions that have a second form, with this suffix, whose default stream is the calling thread's own.
 #define JOULE_PER_THREAD_FUNCTIONS(X)                                                                        \
-  X(cuMemcpy, _ptds) X(cuMemcpyHtoD_v2, _ptds) X(cuMemcpyDtoH_v2, _ptds) X(cuMemcpyDtoD_v2, _ptds)           \
-  X(cuMemcpyPeer, _ptds) X(cuMemcpy2D_v2, _ptds) X(cuMemcpy2DUnaligned_v2, _ptds) X(cuMemcpy3D_v2, _ptds)    \
-  X(cuMemcpy3DPeer, _ptds) X(cuMemsetD8_v2, _ptds) X(cuMemsetD16_v2, _ptds) X(cuMemsetD32_v2, _ptds)         \
-  X(cuMemsetD2D8_v2, _ptds) X(cuMemsetD2D16_v2, _ptds) X(cuMemsetD2D32_v2, _ptds)                            \
-  X(cuMemcpyAsync, _ptsz) X(cuMemcpyHtoDAsync_v2, _ptsz) X(cuMemcpyDtoHAsync_v2, _ptsz)                      \
-  X(cuMemcpyDtoDAsync_v2, _ptsz) X(cuMemcpyPeerAsync, _ptsz) X(cuMemcpy2DAsync_v2, _ptsz)                    \
-  X(cuMemcpy3DAsync_v2, _ptsz) X(cuMemcpy3DPeerAsync, _ptsz) X(cuMemsetD8Async, _ptsz)                       \
-  X(cuMemsetD16Async, _ptsz) X(cuMemsetD32Async, _ptsz) X(cuMemsetD2D8Async, _ptsz)                          \
-  X(cuMemsetD2D16Async, _ptsz) X(cuMemsetD2D32Async, _ptsz) X(cuMemAllocAsync, _ptsz)                        \
-  X(cuMemFreeAsync, _ptsz) X(cuMemAllocFromPoolAsync, _ptsz) X(cuMemPrefetchAsync, _ptsz)                    \
-  X(cuMemPrefetchAsync_v2, _ptsz) X(cuStreamGetPriority, _ptsz) X(cuStreamGetFlags, _ptsz)                   \
-  X(cuStreamGetId, _ptsz) X(cuStreamGetCtx, _ptsz) X(cuStreamGetDevice, _ptsz) X(cuStreamWaitEvent, _ptsz)   \
-  X(cuStreamAddCallback, _ptsz) X(cuStreamAttachMemAsync, _ptsz) X(cuStreamQuery, _ptsz)                     \
-  X(cuStreamSynchronize, _ptsz) X(cuEventRecord, _ptsz) X(cuEventRecordWithFlags, _ptsz)                     \
-  X(cuLaunchKernel, _ptsz) X(cuLaunchKernelEx, _ptsz) X(cuLaunchCooperativeKernel, _ptsz)                    \
-  X(cuLaunchHostFunc, _ptsz) X(cuStreamWaitValue32_v2, _ptsz) X(cuStreamWaitValue64_v2, _ptsz)               \
-  X(cuStreamWriteValue32_v2, _ptsz) X(cuStreamWriteValue64_v2, _ptsz) X(cuStreamBatchMemOp_v2, _ptsz)        \
-  X(cuStreamBeginCapture_v2, _ptsz) X(cuStreamEndCapture, _ptsz) X(cuStreamIsCapturing, _ptsz)               \
-  X(cuStreamGetCaptureInfo_v2, _ptsz) X(cuStreamGetCaptureInfo_v3, _ptsz)                                    \
-  X(cuStreamUpdateCaptureDependencies, _ptsz) X(cuStreamUpdateCaptureDependencies_v2, _ptsz)                 \
-  X(cuStreamCopyAttributes, _ptsz) X(cuStreamGetAttribute, _ptsz) X(cuStreamSetAttribute, _ptsz)             \
-  X(cuGraphInstantiateWithParams, _ptsz) X(cuGraphUpload, _ptsz) X(cuGraphLaunch, _ptsz)
+  X(cuMemcpy, _ptds)                                                                                         \
+  X(cuMemcpyHtoD_v2, _ptds) X(cuMemcpyDtoH_v2, _ptds) X(cuMemcpyDtoD_v2, _ptds) X(cuMemcpyPeer, _ptds) X(    \
+      cuMemcpy2D_v2, _ptds) X(cuMemcpy2DUnaligned_v2, _ptds) X(cuMemcpy3D_v2, _ptds)                         \
+      X(cuMemcpy3DPeer, _ptds) X(cuMemsetD8_v2, _ptds) X(cuMemsetD16_v2, _ptds) X(cuMemsetD32_v2, _ptds) X(  \
+          cuMemsetD2D8_v2, _ptds) X(cuMemsetD2D16_v2, _ptds) X(cuMemsetD2D32_v2, _ptds)                      \
+          X(cuMemcpyAsync, _ptsz) X(cuMemcpyHtoDAsync_v2, _ptsz) X(cuMemcpyDtoHAsync_v2, _ptsz) X(           \
+              cuMemcpyDtoDAsync_v2, _ptsz) X(cuMemcpyPeerAsync, _ptsz) X(cuMemcpy2DAsync_v2,                 \
+                                                                         _ptsz) X(cuMemcpy3DAsync_v2, _ptsz) \
+              X(cuMemcpy3DPeerAsync, _ptsz) X(cuMemsetD8Async, _ptsz) X(cuMemsetD16Async, _ptsz) X(          \
+                  cuMemsetD32Async,                                                                          \
+                  _ptsz) X(cuMemsetD2D8Async,                                                                \
+                           _ptsz) X(cuMemsetD2D16Async, _ptsz)                                               \
+                  X(cuMemsetD2D32Async, _ptsz) X(cuMemAllocAsync, _ptsz) X(cuMemFreeAsync, _ptsz) X(         \
+                      cuMemAllocFromPoolAsync,                                                               \
+                      _ptsz) X(cuMemPrefetchAsync,                                                           \
+                               _ptsz) X(cuMemPrefetchAsync_v2, _ptsz)                                        \
+                      X(cuStreamGetPriority, _ptsz) X(cuStreamGetFlags, _ptsz) X(cuStreamGetId, _ptsz)       \
+                          X(cuStreamGetCtx, _ptsz) X(cuStreamGetDevice, _ptsz) X(cuStreamWaitEvent, _ptsz)   \
+                              X(cuStreamAddCallback, _ptsz) X(cuStreamAttachMemAsync, _ptsz) X(              \
+                                  cuStreamQuery,                                                             \
+                                  _ptsz) X(cuStreamSynchronize,                                              \
+                                           _ptsz) X(cuEventRecord, _ptsz)                                    \
+                                  X(cuEventRecordWithFlags, _ptsz) X(cuLaunchKernel, _ptsz)                  \
+                                      X(cuLaunchKernelEx, _ptsz) X(cuLaunchCooperativeKernel, _ptsz)         \
+                                          X(cuLaunchHostFunc, _ptsz) X(cuStreamWaitValue32_v2, _ptsz) X(     \
+                                              cuStreamWaitValue64_v2,                                        \
+                                              _ptsz) X(cuStreamWriteValue32_v2,                              \
+                                                       _ptsz) X(cuStreamWriteValue64_v2, _ptsz)              \
+                                              X(cuStreamBatchMemOp_v2,                                       \
+                                                _ptsz) X(cuStreamBeginCapture_v2, _ptsz)                     \
+                                                  X(cuStreamEndCapture, _ptsz) X(cuStreamIsCapturing, _ptsz) \
+                                                      X(cuStreamGetCaptureInfo_v2,                           \
+                                                        _ptsz) X(cuStreamGetCaptureInfo_v3, _ptsz)           \
+                                                          X(cuStreamUpdateCaptureDependencies,               \
+                                                            _ptsz) X(cuStreamUpdateCaptureDependencies_v2,   \
+                                                                     _ptsz) X(cuStreamCopyAttributes, _ptsz) \
+                                                              X(cuStreamGetAttribute, _ptsz)                 \
+                                                                  X(cuStreamSetAttribute, _ptsz)             \
+                                                                      X(cuGraphInstantiateWithParams, _ptsz) \
+                                                                          X(cuGraphUpload, _ptsz)            \
+                                                                              X(cuGraphLaunch, _ptsz)

@@ -1,4 +1,5 @@
-// The way in: every function by its name and by CUDA's version. No exception leaves a function of the interface.
+// The way in: every function by its name and by CUDA's version. No exception leaves a function of the
+// interface.
 #include "lib/VirtualGpu/Driver/Entries.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/LaunchLog.h"
@@ -58,8 +59,8 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id) {
 
 namespace {
 
-/// From CUDA's `since` on, `base` means `name`. Newest first. Where nothing is said, a second form is as old as
-/// anything.
+/// From CUDA's `since` on, `base` means `name`. Newest first. Where nothing is said, a second form is as old
+/// as anything.
 struct Variant {
   const char *base;
   int since;
@@ -244,15 +245,15 @@ static void jouleVgpuRunAsynchronously(int on) { driver().asynchronous = on != 0
 void *findFunction(const char *name) {
   static const auto *table = new std::unordered_map<std::string, void *>{
       JOULE_DRIVER_FUNCTIONS(JOULE_ENTRY) JOULE_CUDA_FUNCTIONS(JOULE_ENTRY)
-          JOULE_TENSOR_MAP_FUNCTIONS(JOULE_ENTRY)
-          JOULE_PER_THREAD_FUNCTIONS(JOULE_PER_THREAD_ENTRY) JOULE_NVML_FUNCTIONS(JOULE_NVML_ENTRY)
-          JOULE_PLAIN_ENTRY(nvmlErrorString) JOULE_PLAIN_ENTRY(jouleVgpuIdentity)
-              JOULE_PLAIN_ENTRY(jouleVgpuSetOptions) JOULE_PLAIN_ENTRY(jouleVgpuReadCounters)
-                  JOULE_PLAIN_ENTRY(jouleVgpuResetCounters) JOULE_PLAIN_ENTRY(jouleVgpuCounterName)
-                      JOULE_PLAIN_ENTRY(jouleVgpuLastError) JOULE_PLAIN_ENTRY(jouleVgpuInterrupt)
-                          JOULE_PLAIN_ENTRY(jouleVgpuLimitThread) JOULE_PLAIN_ENTRY(jouleVgpuInstructionSet)
-                              JOULE_PLAIN_ENTRY(jouleVgpuReadEngineUse)
-                              JOULE_PLAIN_ENTRY(jouleVgpuRunAsynchronously)};
+          JOULE_TENSOR_MAP_FUNCTIONS(JOULE_ENTRY) JOULE_PER_THREAD_FUNCTIONS(JOULE_PER_THREAD_ENTRY)
+              JOULE_NVML_FUNCTIONS(JOULE_NVML_ENTRY) JOULE_PLAIN_ENTRY(nvmlErrorString)
+                  JOULE_PLAIN_ENTRY(jouleVgpuIdentity) JOULE_PLAIN_ENTRY(jouleVgpuSetOptions)
+                      JOULE_PLAIN_ENTRY(jouleVgpuReadCounters) JOULE_PLAIN_ENTRY(jouleVgpuResetCounters)
+                          JOULE_PLAIN_ENTRY(jouleVgpuCounterName) JOULE_PLAIN_ENTRY(jouleVgpuLastError)
+                              JOULE_PLAIN_ENTRY(jouleVgpuInterrupt) JOULE_PLAIN_ENTRY(jouleVgpuLimitThread)
+                                  JOULE_PLAIN_ENTRY(jouleVgpuInstructionSet)
+                                      JOULE_PLAIN_ENTRY(jouleVgpuReadEngineUse)
+                                          JOULE_PLAIN_ENTRY(jouleVgpuRunAsynchronously)};
   if (!name)
     return nullptr;
   auto it = table->find(name);

@@ -1,5 +1,5 @@
-// Fat binaries: a header, then entries of PTX or machine code, each with a header of its own. The format is not
-// published; what is used here was read off files that nvcc 13 writes.
+// Fat binaries: a header, then entries of PTX or machine code, each with a header of its own. The format is
+// not published; what is used here was read off files that nvcc 13 writes.
 #include "lib/VirtualGpu/Driver/FatBinary.h"
 #include "lib/VirtualGpu/Driver/State.h"
 

@@ -8,8 +8,8 @@
 namespace joule::vgpu {
 
 /// The PTX text in an image of unknown length, as cuModuleLoadData gets it: text that ends with a zero, a fat
-/// binary, or the wrapper that nvcc puts around one. Of several texts, the one for the newest architecture that
-/// the device has. Throws Failure: machine code alone runs nowhere but on the GPU it is for.
+/// binary, or the wrapper that nvcc puts around one. Of several texts, the one for the newest architecture
+/// that the device has. Throws Failure: machine code alone runs nowhere but on the GPU it is for.
 std::string ptxOfImage(const void *image, const DeviceFacts &device);
 /// The same for bytes whose number is known.
 std::string ptxOfFile(const std::string &bytes, const DeviceFacts &device);

@@ -23,7 +23,7 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  std::mutex mutex; // of all below
+  std::mutex mutex;                             // of all below
   std::shared_ptr<joule::vgpu::GraphBody> body; // all steps
   std::vector<CUgraphNode> nodes;               // by step
   std::vector<std::vector<size_t>> dependencies;

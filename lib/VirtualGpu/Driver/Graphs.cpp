@@ -192,8 +192,8 @@ static CUDA_KERNEL_NODE_PARAMS widen(const CUDA_KERNEL_NODE_PARAMS_v1 *parameter
   return {*parameters, nullptr, nullptr};
 }
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                 const CUDA_KERNEL_NODE_PARAMS *parameters) {
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) {
   want(parameters, "null pointer");
   ready();
   return add(node, graph, dependencies, count, makeKernelWork(*parameters));
@@ -211,9 +211,10 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
   node->parameterPointers.clear();
   for (uint32_t offset : work.function->image->entry().kernelParameters)
     node->parameterPointers.push_back(work.request.parameters.data() + offset);
-  parameters->first = {work.function,   request.grid[0],  request.grid[1],  request.grid[2],
-                       request.block[0], request.block[1], request.block[2], request.dynamicShared,
-                       node->parameterPointers.data(), nullptr};
+  parameters->first = {work.function,    request.grid[0],       request.grid[1],
+                       request.grid[2],  request.block[0],      request.block[1],
+                       request.block[2], request.dynamicShared, node->parameterPointers.data(),
+                       nullptr};
   parameters->kern = nullptr;
   parameters->ctx = work.function->module->context;
   return CUDA_SUCCESS;
@@ -324,8 +325,8 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                  CUgraph child) {
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                  size_t count, CUgraph child) {
   wantHandle(child, HandleKind::Graph);
   want(child != graph, "a graph cannot hold itself");
   add(node, graph, dependencies, count, GraphWork{});
@@ -341,7 +342,8 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count) {
+CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                             size_t count) {
   return add(node, graph, dependencies, count, EmptyWork{});
 }
 
@@ -354,8 +356,8 @@ template <class T> static CUresult giveEvent(CUgraphNode node, CUevent *event) {
   *event = workOf<T>(node).event;
   return CUDA_SUCCESS;
 }
-CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                   CUevent event) {
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                   size_t count, CUevent event) {
   return add(node, graph, dependencies, count, eventWork<RecordWork>(event));
 }
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event) {
@@ -365,18 +367,20 @@ CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
   workOf<RecordWork>(node) = eventWork<RecordWork>(event);
   return CUDA_SUCCESS;
 }
-CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                 CUevent event) {
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                 size_t count, CUevent event) {
   return add(node, graph, dependencies, count, eventWork<WaitWork>(event));
 }
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event) { return giveEvent<WaitWork>(node, event); }
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event) {
+  return giveEvent<WaitWork>(node, event);
+}
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
   workOf<WaitWork>(node) = eventWork<WaitWork>(event);
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
   want(parameters, "null pointer");
   wantHandle(graph, HandleKind::Graph);
   AllocWork work = makeAllocWork(ready(), *parameters);
@@ -388,8 +392,8 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
   *parameters = workOf<AllocWork>(node).parameters;
   return CUDA_SUCCESS;
 }
-CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                               CUdeviceptr address) {
+CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                               size_t count, CUdeviceptr address) {
   wantHandle(graph, HandleKind::Graph);
   FreeWork work{address, false};
   for (auto &other : graph->nodes)
@@ -539,7 +543,8 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependenci
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents, size_t *count) {
   wantHandle(node, HandleKind::GraphNode);
   auto waits = [node](CUgraphNode other) {
-    return std::find(other->dependencies.begin(), other->dependencies.end(), node) != other->dependencies.end();
+    return std::find(other->dependencies.begin(), other->dependencies.end(), node) !=
+           other->dependencies.end();
   };
   give(nodesThat(node->graph, waits), dependents, count);
   return CUDA_SUCCESS;
@@ -579,7 +584,8 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const
                                    const CUgraphEdgeData *, size_t count) {
   return cuGraphAddDependencies(graph, from, to, count);
 }
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                   size_t count) {
   forPairs(graph, from, to, count, [](CUgraphNode first, CUgraphNode second) {
     auto &all = second->dependencies;
     auto it = std::find(all.begin(), all.end(), first);

@@ -43,7 +43,8 @@ const DeviceEnergy *factsOf(const Device &device) {
   return findDeviceEnergy(device.facts.name, device.facts.major, device.facts.minor);
 }
 
-/// Each byte of the buffers that a kernel is given moves at most once to or from DRAM, if it is touched at all.
+/// Each byte of the buffers that a kernel is given moves at most once to or from DRAM, if it is touched at
+/// all.
 double footprint(const KernelWork &work) {
   std::map<uint64_t, uint64_t> buffers;
   const std::vector<uint8_t> &block = work.request.parameters;
@@ -71,13 +72,15 @@ double threadsOf(const Counters &counters, std::initializer_list<Class> classes)
 
 void putInstructions(const Counters &c, WorkCounts &work) {
   using Priced = joule::InstructionClass;
-  work.instructionsOf(Priced::Fp32) = threadsOf(c, {Class::Fp32Fma, Class::Fp32Add, Class::Fp32Mul, Class::Fp32Other});
+  work.instructionsOf(Priced::Fp32) =
+      threadsOf(c, {Class::Fp32Fma, Class::Fp32Add, Class::Fp32Mul, Class::Fp32Other});
   work.instructionsOf(Priced::Fp64) = threadsOf(c, {Class::Fp64});
   work.instructionsOf(Priced::Integer) = threadsOf(c, {Class::Integer});
   work.instructionsOf(Priced::Special) = threadsOf(c, {Class::Special});
   work.instructionsOf(Priced::Any) = double(c.totalThreadInstructions());
-  double cores = threadsOf(c, {Class::Fp32Fma, Class::Fp32Add, Class::Fp32Mul, Class::Fp32Other, Class::Fp64}) +
-                 threadsOf(c, {Class::Fp32Fma}) + 2 * threadsOf(c, {Class::Fp16});
+  double cores =
+      threadsOf(c, {Class::Fp32Fma, Class::Fp32Add, Class::Fp32Mul, Class::Fp32Other, Class::Fp64}) +
+      threadsOf(c, {Class::Fp32Fma}) + 2 * threadsOf(c, {Class::Fp16});
   work.flopsOf(Engine::Cores) = Flops(cores + double(c.matrixFlops[unsigned(MatrixType::Fp64)]));
   work.flopsOf(Engine::MatrixFp16) = Flops(double(c.matrixFlops[unsigned(MatrixType::Fp16)]));
   work.flopsOf(Engine::MatrixTf32) = Flops(double(c.matrixFlops[unsigned(MatrixType::Tf32)]));
@@ -98,13 +101,15 @@ WorkCounts workOf(const Device &device, const KernelWork &launched, const Counte
   const LaunchRequest &r = launched.request;
   double blocks = double(r.grid[0]) * r.grid[1] * r.grid[2];
   work.activeShare = std::min(1.0, blocks / device.facts.multiprocessors);
-  double threads = double(r.block[0]) * r.block[1] * r.block[2] * std::ceil(blocks / device.facts.multiprocessors);
+  double threads =
+      double(r.block[0]) * r.block[1] * r.block[2] * std::ceil(blocks / device.facts.multiprocessors);
   work.occupancy = std::min(1.0, threads / device.facts.threadsPerMultiprocessor);
   return work;
 }
 
 std::string listOf(const uint32_t *values) {
-  return "[" + std::to_string(values[0]) + "," + std::to_string(values[1]) + "," + std::to_string(values[2]) + "]";
+  return "[" + std::to_string(values[0]) + "," + std::to_string(values[1]) + "," + std::to_string(values[2]) +
+         "]";
 }
 
 void addField(std::string &line, const char *name, uint64_t value) {
@@ -176,8 +181,9 @@ void LaunchTimer::record(const Counters &counters) {
   if (file.empty())
     return;
   const LaunchRequest &r = work.request;
-  std::string line = "{\"kernel\":\"" + work.function->name + "\",\"device\":" + std::to_string(device.ordinal) +
-                     ",\"grid\":" + listOf(r.grid) + ",\"block\":" + listOf(r.block) + countsAsJson(counters);
+  std::string line = "{\"kernel\":\"" + work.function->name +
+                     "\",\"device\":" + std::to_string(device.ordinal) + ",\"grid\":" + listOf(r.grid) +
+                     ",\"block\":" + listOf(r.block) + countsAsJson(counters);
   addField(line, "dynamic_shared_bytes", r.dynamicShared);
   if (facts)
     line += ",\"modelled_us\":" + number(modelled.time.value() * 1e6) +

@@ -26,8 +26,8 @@ private:
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
 
-/// What a device's sensors would show. Modelled: the device file's energy model on counted work. A launch takes
-/// the device as long as the model says, however long the CPU took; between launches the device rests.
+/// What a device's sensors would show. Modelled: the device file's energy model on counted work. A launch
+/// takes the device as long as the model says, however long the CPU took; between launches the device rests.
 struct EnergyReading {
   double joules = 0, watts = 0;
   double clockMHz = 0, memoryClockMHz = 0;

@@ -130,8 +130,8 @@ static void checkCooperative(CUfunction function, const LaunchRequest &request) 
   uint64_t most = uint64_t(perMultiprocessor) * request.multiprocessors;
   uint64_t blocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   if (blocks > most)
-    fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, std::to_string(blocks) + " blocks are to run at once, " +
-                                                      std::to_string(most) + " fit");
+    fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+         std::to_string(blocks) + " blocks are to run at once, " + std::to_string(most) + " fit");
 }
 
 static void takeSettings(LaunchRequest &request, Device &device) {
@@ -170,7 +170,8 @@ KernelWork makeKernelWork(const CUDA_KERNEL_NODE_PARAMS &node) {
   return makeKernelWork(function, std::move(request), p.kernelParams, p.extra);
 }
 
-/// A launch that failed at once says so; a kernel's own failure shows at the next call, as on the real device.
+/// A launch that failed at once says so; a kernel's own failure shows at the next call, as on the real
+/// device.
 static CUresult launchIn(CUstream handle, CUfunction function, LaunchRequest request, void **parameters,
                          void **extra) {
   CUstream stream = streamOf(handle);
@@ -333,7 +334,8 @@ struct Runner {
     uint64_t base;
     Allocation allocation;
     if (!lookUp(work.parameters.dptr, base, allocation))
-      poison(context, CUDA_ERROR_NOT_SUPPORTED, "memory of a graph that is launched again was freed outside of it");
+      poison(context, CUDA_ERROR_NOT_SUPPORTED,
+             "memory of a graph that is launched again was freed outside of it");
     return {};
   }
 

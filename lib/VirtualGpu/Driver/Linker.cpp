@@ -76,7 +76,8 @@ CUresult cuLinkAddData(CUlinkState state, int type, void *data, size_t size, con
   return cuLinkAddData_v2(state, type, data, size, name, numOptions, options, values);
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState state, int type, const char *file, unsigned int, CUjit_option *, void **) {
+CUresult cuLinkAddFile_v2(CUlinkState state, int type, const char *file, unsigned int, CUjit_option *,
+                          void **) {
   wantHandle(state, HandleKind::Linker);
   want(file, "null pointer");
   std::ifstream stream(file, std::ios::binary);

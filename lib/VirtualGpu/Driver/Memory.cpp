@@ -186,8 +186,8 @@ CUresult cuMemHostUnregister(void *host) {
 static Allocation hostAllocation(const void *host) {
   uint64_t base;
   Allocation allocation;
-  want(lookUp(uint64_t(host), base, allocation) && (allocation.kind == MemoryKind::PinnedHost ||
-                                                    allocation.kind == MemoryKind::RegisteredHost),
+  want(lookUp(uint64_t(host), base, allocation) &&
+           (allocation.kind == MemoryKind::PinnedHost || allocation.kind == MemoryKind::RegisteredHost),
        "not pinned or registered memory");
   return allocation;
 }
@@ -374,12 +374,15 @@ static CUresult hear(CUdeviceptr address, size_t bytes) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int, CUdevice) { return hear(address, bytes); }
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int, CUmemLocation) { return hear(address, bytes); }
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int, CUmemLocation) {
+  return hear(address, bytes);
+}
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice, CUstream stream) {
   submit(streamOf(stream), EmptyWork{});
   return hear(address, bytes);
 }
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation, unsigned int, CUstream stream) {
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation, unsigned int,
+                               CUstream stream) {
   return cuMemPrefetchAsync(address, bytes, 0, stream);
 }
 

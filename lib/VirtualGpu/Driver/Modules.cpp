@@ -230,10 +230,11 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
   CUfunction function = functionOf(handle);
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return CUDA_SUCCESS;
-  int most = function->module->context->device->facts.sharedPerBlockOptIn - int(function->image->staticShared());
+  int most =
+      function->module->context->device->facts.sharedPerBlockOptIn - int(function->image->staticShared());
   if (value < 0 || value > most)
-    fail(CUDA_ERROR_INVALID_VALUE, "this device has " + std::to_string(most) +
-                                       " bytes of shared memory for a block of this kernel");
+    fail(CUDA_ERROR_INVALID_VALUE,
+         "this device has " + std::to_string(most) + " bytes of shared memory for a block of this kernel");
   function->image->maxDynamicShared = uint32_t(value);
   return CUDA_SUCCESS;
 }
@@ -402,7 +403,8 @@ CUfunction functionOf(CUfunction handle) {
   return function;
 }
 
-/// The kernel's function on a device: in the current context if that is the device's, else in the primary one.
+/// The kernel's function on a device: in the current context if that is the device's, else in the primary
+/// one.
 static CUfunction functionOn(CUkernel kernel, CUdevice ordinal) {
   wantHandle(kernel, HandleKind::Kernel);
   Device &device = deviceAt(ordinal);

@@ -1,5 +1,5 @@
-// The sensors of the virtual devices, as NVML shows them. Nothing is measured: joules, watts and clocks come from the
-// device file's energy model and the work that launches did.
+// The sensors of the virtual devices, as NVML shows them. Nothing is measured: joules, watts and clocks come
+// from the device file's energy model and the work that launches did.
 #include "lib/VirtualGpu/Driver/Nvml.h"
 #include "lib/VirtualGpu/Driver/Attributes.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
@@ -127,7 +127,9 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version) {
   cuDriverGetVersion(version);
   return NVML_SUCCESS;
 }
-nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version) {
+  return nvmlSystemGetCudaDriverVersion_v2(version);
+}
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count) {
   if (holders <= 0)
@@ -155,7 +157,8 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *busId, nvmlDevice_t *d
   if (!busId)
     return NVML_ERROR_INVALID_ARGUMENT;
   std::string wanted = busId; // with a domain of four digits or eight
-  return findDevice(device, [&](const Device &d) { return busIdOf(d) == wanted || "0000" + busIdOf(d) == wanted; });
+  return findDevice(device,
+                    [&](const Device &d) { return busIdOf(d) == wanted || "0000" + busIdOf(d) == wanted; });
 }
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *busId, nvmlDevice_t *device) {
   return nvmlDeviceGetHandleByPciBusId_v2(busId, device);
@@ -228,7 +231,8 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int clock, unsigned 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, int sensor, unsigned int *celsius) {
   if (sensor != 0)
     return NVML_ERROR_INVALID_ARGUMENT;
-  // No device file knows of heat: 30 degrees without power and 80 at the cap stand for a board with ample air.
+  // No device file knows of heat: 30 degrees without power and 80 at the cap stand for a board with ample
+  // air.
   return give(device, celsius, [](Device &d) {
     EnergyReading reading = readEnergy(d);
     return rounded(30 + (reading.capWatts > 0 ? 50 * reading.watts / reading.capWatts : 0));

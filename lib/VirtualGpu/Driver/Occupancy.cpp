@@ -63,8 +63,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, CUfunct
   return CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize, int *blockSize, CUfunction function,
-                                                   CUoccupancyB2DSize sharedOf, size_t dynamicShared, int limit,
-                                                   unsigned int) {
+                                                   CUoccupancyB2DSize sharedOf, size_t dynamicShared,
+                                                   int limit, unsigned int) {
   return cuOccupancyMaxPotentialBlockSize(gridSize, blockSize, function, sharedOf, dynamicShared, limit);
 }
 
@@ -105,7 +105,8 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle, const CU
     }
   want(size > 0, "a cluster of size 0");
   int blocks = activeBlocks(function, int(threads), config->sharedMemBytes);
-  *clusters = int(uint64_t(blocks) * uint64_t(function->module->context->device->facts.multiprocessors) / size);
+  *clusters =
+      int(uint64_t(blocks) * uint64_t(function->module->context->device->facts.multiprocessors) / size);
   return CUDA_SUCCESS;
 }
 

@@ -108,7 +108,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
 namespace {
 
 // 1 to 3: what may be reused; 4: the release threshold; then what is reserved and used, now and at most.
-constexpr int reuseLast = 3, releaseThreshold = 4, reservedNow = 5, reservedHigh = 6, usedNow = 7, usedHigh = 8;
+constexpr int reuseLast = 3, releaseThreshold = 4, reservedNow = 5, reservedHigh = 6, usedNow = 7,
+              usedHigh = 8;
 
 } // namespace
 
@@ -141,9 +142,9 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value) {
     return CUDA_SUCCESS;
   }
   want(attribute >= releaseThreshold && attribute <= usedHigh, "no such attribute of a pool");
-  uint64_t number = attribute == releaseThreshold                        ? pool->releaseThreshold
+  uint64_t number = attribute == releaseThreshold                      ? pool->releaseThreshold
                     : attribute == usedNow || attribute == reservedNow ? pool->used
-                                                                         : pool->usedHigh;
+                                                                       : pool->usedHigh;
   memcpy(value, &number, sizeof number);
   return CUDA_SUCCESS;
 }

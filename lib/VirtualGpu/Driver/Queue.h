@@ -40,8 +40,8 @@ private:
 
 using CompletionPtr = std::shared_ptr<Completion>;
 
-/// Runs tasks one after another. A task runs in the caller's thread where it may and nothing stands before it,
-/// else in a thread of the queue's own, which the first such task starts and which ends with the queue.
+/// Runs tasks one after another. A task runs in the caller's thread where it may and nothing stands before
+/// it, else in a thread of the queue's own, which the first such task starts and which ends with the queue.
 class Queue : public std::enable_shared_from_this<Queue> {
 public:
   using Task = std::function<Outcome()>;

@@ -33,8 +33,8 @@ bool Handles::has(const void *handle, HandleKind kind) const {
 }
 
 void wantHandle(const void *handle, HandleKind kind) {
-  static const char *const names[] = {"context", "module", "function", "library",    "kernel",
-                                      "linker",  "stream", "event",    "pool",       "graph",
+  static const char *const names[] = {"context", "module", "function", "library",   "kernel",
+                                      "linker",  "stream", "event",    "pool",      "graph",
                                       "node",    "graph",  "object",   "allocation"};
   if (!driver().handles.has(handle, kind))
     fail(kind == HandleKind::Context ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE,

@@ -1,8 +1,9 @@
 // Streams, events, and how work gets into a stream.
 //
-// Work of a stream runs in order. The legacy default stream waits for all work before it in the context's other
-// blocking streams, and they for it. Joule's own runtime lets a stream run in the thread that calls; programs
-// that come through libcuda.so.1 get streams with threads of their own, as a GPU would run beside them.
+// Work of a stream runs in order. The legacy default stream waits for all work before it in the context's
+// other blocking streams, and they for it. Joule's own runtime lets a stream run in the thread that calls;
+// programs that come through libcuda.so.1 get streams with threads of their own, as a GPU would run beside
+// them.
 #include "lib/VirtualGpu/Driver/Attributes.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/Work.h"
@@ -76,8 +77,8 @@ static CompletionPtr enqueue(CUstream stream, Work work, std::vector<CompletionP
   return stream->queue->submit(std::move(task), std::move(after), here);
 }
 
-/// Host functions must not run in the caller's thread, which may hold a lock that they want; and what may wait
-/// for the caller must not either.
+/// Host functions must not run in the caller's thread, which may hold a lock that they want; and what may
+/// wait for the caller must not either.
 static bool mayRunHere(const Work &work) {
   if (auto *word = std::get_if<WordWork>(&work))
     return !word->isWait;

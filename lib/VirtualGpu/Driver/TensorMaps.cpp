@@ -1,7 +1,7 @@
 // Tensor maps: what bulk copies know of a tensor.
-#include "lib/VirtualGpu/TensorMap.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/State.h"
+#include "lib/VirtualGpu/TensorMap.h"
 
 #include <cstring>
 

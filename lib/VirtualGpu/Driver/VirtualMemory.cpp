@@ -141,7 +141,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignmen
   alignment = std::max(alignment, granularity);
   if (bytes > (1ull << 46) - alignment)
     fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses are left");
-  void *whole = mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *whole =
+      mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (whole == MAP_FAILED)
     fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses are left");
   uint64_t low = uint64_t(whole), start = (low + alignment - 1) / alignment * alignment;
@@ -166,8 +167,8 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *properties,
-                     unsigned long long flags) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                     const CUmemAllocationProp *properties, unsigned long long flags) {
   want(handle && properties && flags == 0, "null pointer or flags");
   wantWhole(bytes, "the size");
   checkProperties(*properties);
@@ -205,7 +206,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
   std::lock_guard lock(space().mutex);
   Reservation &reservation = reservationAround(address, bytes);
   auto next = reservation.mappings.lower_bound(address);
-  want(next == reservation.mappings.end() || next->first >= address + bytes, "memory is mapped there already");
+  want(next == reservation.mappings.end() || next->first >= address + bytes,
+       "memory is mapped there already");
   if (next != reservation.mappings.begin()) {
     auto before = std::prev(next);
     want(before->first + before->second.bytes <= address, "memory is mapped there already");

@@ -66,8 +66,8 @@ struct GraphWork {
 };
 struct EmptyWork {};
 
-using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, RecordWork, WaitWork, AllocWork,
-                          FreeWork, WordWork, GraphWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, RecordWork, WaitWork,
+                          AllocWork, FreeWork, WordWork, GraphWork>;
 
 /// What a graph runs, one after another.
 struct GraphBody {

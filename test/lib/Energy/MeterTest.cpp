@@ -31,6 +31,26 @@ struct Board {
   }
 };
 
+// The virtual GPU's sensors: a board at rest, and nothing that may be called measured.
+TEST(Meter, TheVirtualSensorsAreModelled) {
+  Result<PowerSensor> sensor = openNvml(JOULE_VGPU_NVML, 0);
+  ASSERT_TRUE(sensor) << sensor.error().message;
+  EXPECT_TRUE(sensor->isVirtual);
+  Result<Watts> rest = sensor->power();
+  ASSERT_TRUE(rest);
+  // Its clock runs a hundred times too slow for the shortest window: the reader's is sped up instead.
+  auto now = sensor->now;
+  sensor->now = [now] { return Seconds(100 * now().value()); };
+  std::unique_ptr<Meter> meter = makeCounterMeter(*sensor);
+  ASSERT_TRUE(meter->start());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Result<MeterReading> reading = meter->stop();
+  ASSERT_TRUE(reading) << reading.error().message;
+  EXPECT_FALSE(reading->isMeasured);
+  EXPECT_NEAR(100 * reading->power().value(), rest->value(), 0.1 * rest->value());
+  EXPECT_EQ(openNvml(JOULE_VGPU_NVML, 7).error().message, "NVML has no device 7");
+}
+
 } // namespace
 
 TEST(Meter, TheCounterGivesTheDifference) {
