@@ -277,7 +277,7 @@ struct Runner {
   }
 
   Outcome operator()(const CopyWork &work) const {
-    for (size_t z = 0; z < work.depth; ++z)
+    for (size_t z = 0; z < work.depth && work.width; ++z)
       for (size_t y = 0; y < work.height; ++y)
         memmove(reinterpret_cast<void *>(work.to + (z * work.toHeight + y) * work.toPitch),
                 reinterpret_cast<const void *>(work.from + (z * work.fromHeight + y) * work.fromPitch),
@@ -287,7 +287,7 @@ struct Runner {
 
   Outcome operator()(const FillWork &work) const {
     const CUDA_MEMSET_NODE_PARAMS &box = work.box;
-    for (size_t y = 0; y < box.height; ++y) {
+    for (size_t y = 0; y < box.height && box.width; ++y) {
       uint64_t row = box.dst + y * box.pitch;
       if (box.elementSize == 1)
         memset(reinterpret_cast<void *>(row), int(box.value), box.width);

@@ -41,24 +41,29 @@ bool llvmWorks(void *library) {
   return std::string(print(module("company", context()))).find("company") != std::string::npos;
 }
 
+#define JOULE_MEMBER(name, parameters) CUresult(*name) parameters;
+struct Functions {
+  JOULE_DRIVER_FUNCTIONS(JOULE_MEMBER)
+};
+
 /// A kernel is compiled and runs.
 bool engineWorks() {
   void *library = dlopen(JOULE_VGPU_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   auto find = reinterpret_cast<JouleVgpuGetProcAddress>(dlsym(library, "joule_vgpu_get_proc_address"));
-#define JOULE_DECLARE(name, parameters)                                                                      \
-  CUresult(*name) parameters = reinterpret_cast<CUresult(*) parameters>(find(#name));
-  JOULE_DRIVER_FUNCTIONS(JOULE_DECLARE)
+  Functions cu;
+#define JOULE_FILL(name, parameters) cu.name = reinterpret_cast<CUresult(*) parameters>(find(#name));
+  JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
   CUcontext context;
   CUmodule module;
   CUfunction square;
   CUdeviceptr buffer;
-  if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, text) ||
-      cuModuleGetFunction(&square, module, "square") || cuMemAlloc_v2(&buffer, 256))
+  if (cu.cuInit(0) || cu.cuCtxCreate_v2(&context, 0, 0) || cu.cuModuleLoadData(&module, text) ||
+      cu.cuModuleGetFunction(&square, module, "square") || cu.cuMemAlloc_v2(&buffer, 256))
     return false;
   void *parameters[] = {&buffer};
   uint32_t values[64] = {};
-  if (cuLaunchKernel(square, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr) ||
-      cuMemcpyDtoH_v2(values, buffer, 256))
+  if (cu.cuLaunchKernel(square, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr) ||
+      cu.cuMemcpyDtoH_v2(values, buffer, 256))
     return false;
   for (uint32_t i = 0; i < 64; ++i)
     if (values[i] != i * i)
