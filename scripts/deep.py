@@ -1,6 +1,6 @@
 """Runs every quick test, then what is slow; the last line counts them all.
 
-The slow part: the unit tests of what is free of MLIR, built by GCC and with the sanitizers; fuzzers, and models damaged in
+The slow part: kernels in the virtual GPU's check mode; the unit tests of what is free of MLIR, built by GCC and with the sanitizers; fuzzers, and models damaged in
 ways that are new every day; everything below fails as a test does.
 """
 
@@ -88,11 +88,30 @@ def run_damages(build, name):
     return (1, 0, 0) if run.returncode == 0 else (0, 1, 0)
 
 
+def run_checked(build):
+    """The quick tests that run kernels once more, in the virtual GPU's check mode: nothing may be found.
+
+    Its lines of JSON are kept; the environment reaches every process that the suites start.
+    """
+    report = build / "test" / "check-mode.jsonl"
+    report.unlink(missing_ok=True)
+    os.environ.update(JOULE_VGPU_CHECK="1", JOULE_VGPU_REPORT=str(report))
+    try:
+        suites = [test.run_onnx_tests(build), test.run_models(build)]
+    finally:
+        for name in ("JOULE_VGPU_CHECK", "JOULE_VGPU_REPORT"):
+            del os.environ[name]
+    found = report.read_text().splitlines() if report.exists() else []
+    print(f"check mode: {len(found)} findings{''.join(chr(10) + line for line in found[:20])}", flush=True)
+    return [*suites, (1, 0, 0) if not found else (0, 1, 0)]
+
+
 def main():
     build = pathlib.Path(sys.argv[1])
     suites = [test.run_lit(build, None), test.run_onnx_tests(build), test.run_models(build)]
     suites += [test.run_random_tests(build, "--seed", f"deep {TODAY}", "--programs", "1500", "--models", "600")]
     suites += [run_random_ptx(build)]
+    suites += run_checked(build)
     suites += [run_unit_tests(build, preset) for preset in ("gcc", "asan", "tsan")]
     suites += [run_damages(build, name) for name in ("damaged-models", "damaged-artifacts")]
     seeds = build / "test" / "fuzz-seeds"

@@ -80,6 +80,16 @@ static Result<void> chooseVirtual(JouleVgpuGetProcAddress lookup, const std::str
   return {};
 }
 
+static void watchFindings(Driver &driver) {
+  auto isChecking = reinterpret_cast<JouleVgpuIsChecking>(driver.virtualFunction("jouleVgpuIsChecking"));
+  if (!isChecking || !isChecking())
+    return;
+  driver.countFindings =
+      reinterpret_cast<JouleVgpuCountFindings>(driver.virtualFunction("jouleVgpuCountFindings"));
+  driver.finding = reinterpret_cast<JouleVgpuFinding>(driver.virtualFunction("jouleVgpuFinding"));
+  driver.nameNodes = reinterpret_cast<JouleVgpuNameNodes>(driver.virtualFunction("jouleVgpuNameNodes"));
+}
+
 Result<std::shared_ptr<const Driver>> Driver::openVirtual(const std::string &which) {
   void *library = nullptr;
   for (const std::string &path : virtualCandidates()) {
@@ -108,7 +118,16 @@ Result<std::shared_ptr<const Driver>> Driver::openVirtual(const std::string &whi
     return chosen.error();
   if (Result<void> started = initialise(*driver); !started)
     return started.error();
+  watchFindings(*driver);
   return std::shared_ptr<const Driver>(driver);
+}
+
+Result<void> Driver::findingsBeyond(size_t known) const {
+  size_t count = countFindings ? countFindings() : 0;
+  if (count <= known)
+    return {};
+  std::string more = count > known + 1 ? fmt::format(" (and {} more)", count - known - 1) : "";
+  return Error{ErrorCode::DriverFailed, fmt::format("the virtual GPU found {}{}", finding(known), more), ""};
 }
 
 static ErrorCode kindOf(CUresult code) {

@@ -22,6 +22,13 @@ struct Driver {
   /// The virtual GPU's own functions, by the names of VirtualGpuApi.h; null on every other driver.
   JouleVgpuGetProcAddress virtualFunction = nullptr;
 
+  /// Only of a virtual GPU in check mode: what it found so far, and to whom its next launches belong.
+  JouleVgpuCountFindings countFindings = nullptr;
+  JouleVgpuFinding finding = nullptr;
+  JouleVgpuNameNodes nameNodes = nullptr;
+  /// An error that tells what check mode has found beyond the first `known` findings; none without check mode.
+  Result<void> findingsBeyond(size_t known) const;
+
   /// Opens libcuda.so.1.
   static Result<std::shared_ptr<const Driver>> openCuda();
 

@@ -19,7 +19,8 @@ Executor::Executor(const Program &program, const LoadedModel &model, const HostK
     : program(program), plan(program.plan()), model(model), hostKernels(hostKernels), context(context),
       driver(*context.driver), control(std::move(control)),
       stream(this->control.stream ? this->control.stream : context.stream), indices(plan.index_registers()),
-      faults(plan.index_registers()), buffers(plan.buffer_registers()) {}
+      faults(plan.index_registers()), buffers(plan.buffer_registers()),
+      findingsBefore(driver.countFindings ? driver.countFindings() : 0) {}
 
 Result<void> Executor::run(const Binding &binding, const MemoryPlan &memory) {
   if (Result<void> bound = bind(binding, memory); !bound)
@@ -319,6 +320,8 @@ Result<void> Executor::submit(const plan::Launch &launch, const unsigned (&grid)
       return raised;
     kernel.sharedLimit = static_cast<int>(sharedBytes);
   }
+  if (driver.nameNodes)
+    driver.nameNodes(fmt::format("{}", fmt::join(launch.nodes(), ", ")).c_str());
   if (control.launches)
     ++*control.launches;
   if (control.onLaunch)
@@ -535,7 +538,7 @@ Result<void> Executor::copyOutput(int output, const TensorBuffer &to) {
 Result<void> Executor::finish() {
   Result<void> done = require(driver.cuStreamSynchronize(stream), "wait for the device");
   staged.clear();
-  return done;
+  return done ? driver.findingsBeyond(findingsBefore) : done;
 }
 
 void Executor::releaseBuffers() { buffers.clear(); }

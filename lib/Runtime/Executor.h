@@ -109,6 +109,7 @@ private:
   CUdeviceptr arena = 0;
   std::vector<std::vector<uint8_t>> staged; // host bytes that copies in progress may still read
   const plan::Launch *lastLaunch = nullptr;
+  size_t findingsBefore; // of check mode
 };
 
 } // namespace joule

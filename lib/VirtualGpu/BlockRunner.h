@@ -113,6 +113,8 @@ public:
   bool clusterHasMet(const Warp *w) const;
   BlockChecker *checker() { return blockChecker.get(); }
   bool isAllocated(uint64_t low, uint64_t high);
+  /// The block of the cluster that has this shared memory.
+  BlockRunner *ownerOf(uint64_t host);
   /// A finding for every place at which lanes wait.
   void reportDeadlock();
 

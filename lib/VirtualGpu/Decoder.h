@@ -332,6 +332,9 @@ private:
   void addChecks(size_t start);
   Op checkOp(const char *name, const Op &of);
   void checkMemory(const std::string &name, const Op &op, std::vector<Op> &out);
+  bool updatesPart();
+  void checkAsync(const std::string &name, const Op &op, std::vector<Op> &out);
+  void checkReadGroups(const Op &plain, std::vector<Op> &out);
   void checkCopyGroups(const Op &plain, std::vector<Op> &out);
 
   // --- control ---

@@ -41,7 +41,8 @@ Settings settingsFromEnvironment() {
 bool setDevice(Settings &settings, const std::string &text) {
   Settings changed = settings;
   size_t comma = text.find(',');
-  changed.device = text.substr(0, comma);
+  if (comma != 0) // ",exact" alone keeps the device
+    changed.device = text.substr(0, comma);
   while (comma != std::string::npos) {
     size_t next = text.find(',', comma + 1);
     std::string option = text.substr(comma + 1, next == std::string::npos ? next : next - comma - 1);

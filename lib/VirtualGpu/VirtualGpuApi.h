@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 extern "C" {
@@ -58,6 +59,15 @@ struct JouleVgpuEngineUse {
 };
 /// `jouleVgpuReadEngineUse`: which engine ran what, since the process began. Returns 0, or 1 if the size is wrong.
 typedef int (*JouleVgpuReadEngineUse)(struct JouleVgpuEngineUse *use);
+/// `jouleVgpuCountFindings`: how many check mode has kept, after all that was started has ended; each line of PTX and
+/// kind once.
+typedef size_t (*JouleVgpuCountFindings)(void);
+/// `jouleVgpuFinding`: the text of one; null beyond the last.
+typedef const char *(*JouleVgpuFinding)(size_t index);
+/// `jouleVgpuIsChecking`: whether launches run in check mode.
+typedef int (*JouleVgpuIsChecking)(void);
+/// `jouleVgpuNameNodes`: for findings, which ONNX nodes the calling thread's next launches belong to.
+typedef void (*JouleVgpuNameNodes)(const char *nodes);
 /// `jouleVgpuInstructionSet`: "avx512", "avx2" or "baseline".
 typedef const char *(*JouleVgpuInstructionSet)(void);
 /// `jouleVgpuRunAsynchronously`: 1 gives streams threads of their own, as libcuda.so.1 does for its callers; 0, as at

@@ -149,6 +149,45 @@ LaunchResult launchTimed(const LaunchRequest &request, const RunOptions &options
   return result;
 }
 
+using Contents = std::vector<std::vector<uint8_t>>;
+
+Contents readBuffers(const std::vector<Argument> &arguments, const std::vector<uint64_t> &addresses) {
+  Contents all;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto *from = reinterpret_cast<const uint8_t *>(addresses[i]);
+    all.emplace_back(from, from + (arguments[i].buffer ? arguments[i].bytes.size() : 0));
+  }
+  return all;
+}
+
+void writeBuffers(const Contents &contents, const std::vector<uint64_t> &addresses) {
+  for (size_t i = 0; i < contents.size(); ++i)
+    memcpy(reinterpret_cast<void *>(addresses[i]), contents[i].data(), contents[i].size());
+}
+
+/// Runs a clean kernel again with its warps backward and in a random order, and says where that changes the
+/// result. It may be meant so: atomics on floats add in any order.
+void compareSchedules(LaunchRequest request, const Contents &initial, const std::vector<Argument> &arguments,
+                      const std::vector<uint64_t> &addresses) {
+  Contents forward = readBuffers(arguments, addresses);
+  for (unsigned schedule : {1u, 2u}) {
+    writeBuffers(initial, addresses);
+    request.schedule = schedule;
+    if (launch(request).fault != FaultKind::None)
+      break;
+    Contents other = readBuffers(arguments, addresses);
+    for (size_t i = 0; i < other.size(); ++i)
+      if (other[i] != forward[i]) {
+        size_t byte = size_t(std::mismatch(other[i].begin(), other[i].end(), forward[i].begin()).first -
+                             other[i].begin());
+        fprintf(stderr, "note: argument %zu depends on the order in which warps run: element %zu differs\n",
+                i + 1, byte / elementSize(arguments[i].type));
+        return writeBuffers(forward, addresses);
+      }
+  }
+  writeBuffers(forward, addresses);
+}
+
 int runKernel(const RunOptions &options) {
   Settings settings = settingsFromEnvironment();
   const DeviceFacts *device = findDevice(settings.device);
@@ -182,7 +221,12 @@ int runKernel(const RunOptions &options) {
     request.deadline =
         std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(options.timeLimit * 1e6));
   std::vector<uint64_t> addresses = packArguments(arguments, image->entry(), memory, request);
+  Contents initial = readBuffers(arguments, addresses);
   LaunchResult result = launchTimed(request, options);
+  bool keepsState = std::any_of(module.source().variables.begin(), module.source().variables.end(),
+                                [](const ptx::Variable &v) { return v.space == ptx::Space::Global; });
+  if (request.check && result.findings.empty() && !keepsState)
+    compareSchedules(request, initial, arguments, addresses);
   bool isClean = printFindings(result.findings, settings.report);
   if (result.fault != FaultKind::None) {
     fprintf(stderr, "error: %s\n", result.message.c_str());

@@ -7,6 +7,7 @@
 #include "tools/joule/PlanWork.h"
 
 #include <atomic>
+#include <fmt/format.h>
 #include <fstream>
 
 namespace joule::cli {
@@ -20,6 +21,11 @@ void addProgram(CLI::App &app, const std::string &name, ProgramOptions &options)
   app.add_option("--time-limit", options.timeLimit, "Seconds after which a run is ended; 0: never")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+}
+
+void addCheckMemory(CLI::App &app, ProgramOptions &options) {
+  app.add_flag("--check-memory", options.checkMemory,
+               "Fail where a kernel races, reads what nobody wrote or breaks another rule; only on a virtual device");
 }
 
 bool isArtifact(const std::string &path) {
@@ -42,8 +48,17 @@ static Result<Artifact> openArtifact(const ProgramOptions &program, const Device
   return compileInMemory(program.path, options);
 }
 
+static Result<Device> openDevice(const ProgramOptions &options) {
+  if (!options.checkMemory)
+    return Device::open(options.device);
+  if (options.device.rfind("virtual", 0) != 0)
+    return Error{ErrorCode::DeviceUnknown,
+                 fmt::format("--check-memory needs a virtual device, not \"{}\"", options.device), ""};
+  return Device::open(options.device + (options.device == "virtual" ? ":0,check" : ",check"));
+}
+
 Result<Loaded> load(const ProgramOptions &options) {
-  Result<Device> device = Device::open(options.device);
+  Result<Device> device = openDevice(options);
   if (!device)
     return device.error();
   Result<Artifact> artifact = openArtifact(options, device->properties());

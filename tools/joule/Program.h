@@ -15,11 +15,15 @@ struct ProgramOptions {
   std::string path; ///< a model or an artifact
   std::string device = "virtual";
   double timeLimit = 0; ///< seconds of each run; 0: none
+  bool checkMemory = false; ///< the virtual device's check mode: what it finds is an error of the run
   std::vector<std::string> alsoOutputs; ///< values of a model that become outputs, too
 };
 
 /// The argument `name` that says what to run, and the options --device and --time-limit.
 void addProgram(CLI::App &app, const std::string &name, ProgramOptions &options);
+
+/// The option --check-memory.
+void addCheckMemory(CLI::App &app, ProgramOptions &options);
 
 /// True where the file begins like an artifact; false for everything else, missing files too.
 bool isArtifact(const std::string &path);

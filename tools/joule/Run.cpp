@@ -168,6 +168,7 @@ Command addRun(CLI::App &parent) {
                     "joule run model.onnx --input x=x.npy --output out.npz\n"
                     "         joule run model.onnx --expect test_data_set_0");
   addProgram(*app, "PROGRAM", options->program);
+  addCheckMemory(*app, options->program);
   addInputs(*app, options->inputs);
   addRandom(*app, options->inputs);
   auto *output = app->add_option("--output", options->output, "A .npz file for the outputs");

@@ -73,6 +73,7 @@ Command addVerify(CLI::App &parent) {
                     "made up; exits with 1 where an output differs",
                     "joule verify model.onnx --dim batch=2 --seed 7");
   addProgram(*app, "MODEL", options->program);
+  addCheckMemory(*app, options->program);
   addInputs(*app, options->inputs);
   app->add_option("--rtol", options->tolerance.relative, "Relative tolerance")->capture_default_str();
   app->add_option("--atol", options->tolerance.absolute, "Absolute tolerance")->capture_default_str();

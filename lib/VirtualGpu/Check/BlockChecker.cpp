@@ -19,8 +19,8 @@ LaunchChecker::LaunchChecker(GlobalShadow &shadow, Findings &findings)
 BlockChecker::BlockChecker(LaunchChecker &launch, const PlaceSource &places, unsigned warps,
                            const uint8_t *shared, uint64_t sharedBytes)
     : launch(launch), places(places), sharedLow(uint64_t(shared)), sharedWords(sharedBytes / 4 + 1),
-      sharedWritten(sharedBytes), inFlight(sharedBytes), localWritten(warps), clocks(warps),
-      openGroup(warps) {}
+      sharedWritten(sharedBytes), inFlight(sharedBytes), localWritten(warps), clocks(warps), openGroup(warps),
+      openReads(warps) {}
 
 void BlockChecker::start(uint32_t index) {
   block = index;
@@ -31,8 +31,11 @@ void BlockChecker::start(uint32_t index) {
     std::fill(bytes.begin(), bytes.end(), uint8_t(0));
   for (WarpClock &clock : clocks)
     clock = {};
-  for (auto &groups : openGroup)
-    groups.fill(0);
+  for (auto *all : {&openGroup, &openReads})
+    for (auto &groups : *all)
+      groups.fill(0);
+  flights.clear(), readings.clear(), barriersProxied.clear(), openedProxied.clear();
+  engineClock = 0;
   barriers.clear(), opened.clear(), barriersFenced.clear(), openedFenced.clear();
   copies.clear();
   changedBefore.assign(clocks.size(), 0);
@@ -159,42 +162,43 @@ WordShadow *BlockChecker::wordAt(const CheckedAccess &a, uint64_t host) {
   return in ? &in->word(host) : nullptr;
 }
 
+template <class F> void BlockChecker::eachShadow(const CheckedAccess &a, F f) {
+  for (uint64_t at = a.host & ~3ull; at < a.host + a.bytes; at += 4)
+    if (WordShadow *word = wordAt(a, at))
+      word->each(bytesOf(at, a.host, a.bytes), f);
+}
+
 void BlockChecker::read(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags) {
-  if (a.shared && !copies.empty() && checkInFlight(w, op, a, false))
+  if (a.shared && isFlying() && checkInFlight(w, op, a, false))
     return;
-  checkWritten(w, op, a);
+  if (!(flags & checkPartial))
+    checkWritten(w, op, a);
   if (a.local)
     return;
   unsigned lane = flags & checkTogether ? anyLane : a.lane;
   Record now = recordOf(w, op, lane, flags, a.shared ? stamp : launch.stamp);
-  for (uint64_t at = a.host & ~3ull; at < a.host + a.bytes; at += 4) {
-    WordShadow *word = wordAt(a, at);
-    if (!word)
-      return;
-    now.bytes = uint8_t(bytesOf(at, a.host, a.bytes));
-    if (conflicts(word->write, w, lane, now.bytes, flags, now.stamp))
-      reportRace(w, op, a, word->write, true, false);
-    noteRead(*word, now);
-  }
+  eachShadow(a, [&](WordShadow &word, unsigned bytes) {
+    now.bytes = uint8_t(bytes);
+    if (conflicts(word.write, w, lane, bytes, flags, now.stamp))
+      reportRace(w, op, a, word.write, true, false);
+    noteRead(word, now);
+  });
 }
 
 void BlockChecker::readAgain(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags) {
   uint32_t now = a.shared ? stamp : launch.stamp;
-  for (uint64_t at = a.host & ~3ull; at < a.host + a.bytes; at += 4) {
-    WordShadow *word = wordAt(a, at);
-    if (!word)
-      return;
-    if (conflicts(word->write, w, a.lane, bytesOf(at, a.host, a.bytes), flags, now))
-      reportRace(w, op, a, word->write, true, false);
-    for (Record &r : word->reads)
+  eachShadow(a, [&](WordShadow &word, unsigned bytes) {
+    if (conflicts(word.write, w, a.lane, bytes, flags, now))
+      reportRace(w, op, a, word.write, true, false);
+    for (Record &r : word.reads)
       if (r.stamp == now && r.block == block && r.warp == w->index)
         r.lane = anyLane;
-  }
+  });
 }
 
 bool BlockChecker::write(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags,
                          const uint8_t *value) {
-  if (a.shared && !copies.empty() && checkInFlight(w, op, a, true))
+  if (a.shared && isFlying() && checkInFlight(w, op, a, true))
     return false;
   if (flags & checkUpdates)
     checkWritten(w, op, a);
@@ -206,17 +210,13 @@ bool BlockChecker::write(Warp *w, const Op *op, const CheckedAccess &a, unsigned
     return true;
   unsigned lane = flags & checkTogether ? anyLane : a.lane;
   uint32_t now = a.shared ? stamp : launch.stamp;
-  for (uint64_t at = a.host & ~3ull; at < a.host + a.bytes; at += 4) {
-    WordShadow *word = wordAt(a, at);
-    if (!word)
-      return false;
-    unsigned bytes = bytesOf(at, a.host, a.bytes);
-    if (conflicts(word->write, w, lane, bytes, flags, now))
-      reportRace(w, op, a, word->write, true, true);
-    for (Record &r : word->reads)
+  eachShadow(a, [&](WordShadow &word, unsigned bytes) {
+    if (conflicts(word.write, w, lane, bytes, flags, now))
+      reportRace(w, op, a, word.write, true, true);
+    for (Record &r : word.reads)
       if (conflicts(r, w, lane, bytes, flags, now))
         reportRace(w, op, a, r, false, true);
-  }
+  });
   return true;
 }
 
@@ -227,20 +227,16 @@ void BlockChecker::noteWrite(Warp *w, const Op *op, const CheckedAccess &a, unsi
   }
   Record now =
       recordOf(w, op, flags & checkTogether ? anyLane : a.lane, flags, a.shared ? stamp : launch.stamp);
-  for (uint64_t at = a.host & ~3ull; at < a.host + a.bytes; at += 4) {
-    WordShadow *word = wordAt(a, at);
-    if (!word)
-      return;
-    now.bytes = uint8_t(bytesOf(at, a.host, a.bytes));
-    bool sameTime = word->write.stamp == now.stamp && word->write.block == now.block &&
-                    word->write.warp == now.warp && word->write.clock == now.clock;
-    uint8_t earlier = sameTime ? word->write.bytes : 0, lane = word->write.lane;
-    word->write = now;
-    if (earlier && lane != now.lane)
-      word->write.lane = anyLane;
-    word->write.bytes |= earlier;
-    word->reads[0].stamp = word->reads[1].stamp = 0;
-  }
+  eachShadow(a, [&](WordShadow &word, unsigned bytes) {
+    const Record &old = word.write;
+    bool sameTime =
+        old.stamp == now.stamp && old.block == now.block && old.warp == now.warp && old.clock == now.clock;
+    uint8_t lane = sameTime && old.lane != now.lane ? anyLane : now.lane;
+    word.write = now;
+    word.write.lane = lane;
+    word.write.bytes = uint8_t(bytes);
+    word.reads[0].stamp = word.reads[1].stamp = 0;
+  });
   if (a.shared)
     memset(&sharedWritten[a.host - sharedLow], 1, a.bytes);
   else if (ShadowedAllocation *in = allocationOf(a.host))
@@ -282,18 +278,28 @@ void BlockChecker::checkWritten(Warp *w, const Op *op, const CheckedAccess &a) {
 // --- cp.async: a copy is done at the last moment that its wait allows ---
 
 bool BlockChecker::checkInFlight(Warp *w, const Op *op, const CheckedAccess &a, bool writes) {
+  auto found = [&](uint32_t line, const char *does) {
+    report(FindingKind::AsyncCopy, w, op, a.lane, a.given,
+           std::string(writes ? "writes " : "reads ") + describeAccess(a, nullptr) +
+               " that the asynchronous copy of line " + std::to_string(line) + " may still " + does +
+               ": no wait for it lies between");
+    return true;
+  };
+  uint64_t end = a.host + a.bytes;
+  for (const Reading &r : readings)
+    if (writes && r.low < end && a.host < r.high)
+      return found(r.line, "read");
   const uint8_t *flying = &inFlight[a.host - sharedLow];
   if (std::find(flying, flying + a.bytes, 1) == flying + a.bytes)
     return false;
   uint32_t line = 0;
   for (const Copy &c : copies)
-    if (c.to < a.host + a.bytes && a.host < c.to + c.bytes)
+    if (c.to < end && a.host < c.to + c.bytes)
       line = c.line;
-  report(FindingKind::AsyncCopy, w, op, a.lane, a.given,
-         std::string(writes ? "writes " : "reads ") + describeAccess(a, nullptr) +
-             " that the asynchronous copy of line " + std::to_string(line) +
-             " may still write: no wait for it lies between");
-  return true;
+  for (const Flight &f : flights)
+    if (f.low < end && a.host < f.low + f.bytes)
+      line = f.line;
+  return found(line, "write");
 }
 
 void BlockChecker::startCopy(Warp *w, const Op *op, const CheckedAccess &to, uint64_t from,
@@ -317,8 +323,9 @@ void BlockChecker::finishCopy(const Copy &c) {
   memcpy(to, reinterpret_cast<const void *>(c.from), c.bytesRead);
   memset(to + c.bytesRead, 0, c.bytes - c.bytesRead);
   memset(&inFlight[c.to - sharedLow], 0, c.bytes);
-  for (uint64_t at = c.to & ~3ull; at < c.to + c.bytes; at += 4)
-    sharedWord(at).write.clock = clocks[c.warp].clock; // it is written now
+  CheckedAccess all = {0, c.to, c.bytes, c.lane, true, false};
+  eachShadow(all,
+             [&](WordShadow &word, unsigned) { word.write.clock = clocks[c.warp].clock; }); // written now
 }
 
 void BlockChecker::waitForCopies(Warp *w, uint32_t pending, bool uncommittedToo) {
@@ -332,6 +339,109 @@ void BlockChecker::waitForCopies(Warp *w, uint32_t pending, bool uncommittedToo)
     if (done(c))
       finishCopy(c);
   copies.erase(std::remove_if(copies.begin(), copies.end(), done), copies.end());
+}
+
+// --- mbarriers and the copy engine ---
+
+void BlockChecker::initBarrier(Warp *w, const Op *op, const CheckedAccess &a) {
+  if (write(w, op, a, 0, nullptr))
+    noteWrite(w, op, a, 0);
+}
+
+void BlockChecker::touchBarrier(Warp *w, const Op *op, const CheckedAccess &a, unsigned arrivals) {
+  if (!isWritten(w, a))
+    return report(FindingKind::AsyncBarrier, w, op, a.lane, a.given,
+                  "uses an mbarrier that has not been initialised");
+  read(w, op, a, checkAtomic);
+  uint64_t word;
+  memcpy(&word, reinterpret_cast<const void *>(a.host), sizeof word);
+  uint64_t awaited = word & 0xfffff;
+  if (arrivals > awaited)
+    report(FindingKind::AsyncBarrier, w, op, a.lane, a.given,
+           "arrives " + std::to_string(arrivals) + " times at an mbarrier whose phase awaits " +
+               std::to_string(awaited) + " arrivals");
+}
+
+void BlockChecker::hideCopied(Warp *w, const Op *op, uint64_t to, uint64_t bytes, uint64_t barrier) {
+  const auto *from = reinterpret_cast<const uint8_t *>(to);
+  flights.push_back({to, bytes, barrier, places.lineOf(w, op), std::vector<uint8_t>(from, from + bytes)});
+  memset(reinterpret_cast<void *>(to), 0xff, bytes);
+  memset(&inFlight[to - sharedLow], 1, bytes);
+}
+
+void BlockChecker::showCopied(uint64_t barrier) {
+  Record done;
+  done.stamp = stamp, done.block = block, done.clock = engineClock + 1;
+  done.warp = uint8_t(clocks.size()), done.lane = anyLane;
+  bool any = false;
+  for (const Flight &f : flights) {
+    if (f.barrier != barrier)
+      continue;
+    any = true;
+    memcpy(reinterpret_cast<void *>(f.low), f.data.data(), f.bytes);
+    memset(&inFlight[f.low - sharedLow], 0, f.bytes);
+    memset(&sharedWritten[f.low - sharedLow], 1, f.bytes);
+    done.line = f.line;
+    CheckedAccess all = {0, f.low, unsigned(f.bytes), 0, true, false};
+    eachShadow(all, [&](WordShadow &word, unsigned bytesOfWord) {
+      done.bytes = uint8_t(bytesOfWord);
+      word.write = done;
+      word.reads[0].stamp = word.reads[1].stamp = 0;
+    });
+  }
+  if (!any)
+    return;
+  SyncVariable &v = launch.variables[barrier];
+  if (v.block != block)
+    v.released[0] = {}, v.block = block;
+  v.released[0].learn(block, unsigned(clocks.size()), ++engineClock);
+  auto isShown = [&](const Flight &f) { return f.barrier == barrier; };
+  flights.erase(std::remove_if(flights.begin(), flights.end(), isShown), flights.end());
+}
+
+void BlockChecker::markShared(uint64_t host, uint64_t bytes) {
+  memset(&sharedWritten[host - sharedLow], 1, bytes);
+  CheckedAccess all = {0, host, unsigned(bytes), 0, true, false};
+  eachShadow(all, [&](WordShadow &word, unsigned) { word.write.stamp = 0; });
+}
+
+void BlockChecker::checkProxy(Warp *w, const Op *op, const CheckedAccess &a) {
+  const WarpClock &c = clocks[w->index];
+  uint32_t line = 0;
+  eachShadow(a, [&](WordShadow &word, unsigned) {
+    const Record &r = word.write;
+    bool byEngine = r.warp == clocks.size();
+    if (r.stamp == stamp && !byEngine && !c.proxied.covers(r.block, r.warp, r.clock))
+      line = r.line;
+  });
+  if (line)
+    report(FindingKind::ProxyFence, w, op, a.lane, a.given,
+           "lets the copy engine read " + describeAccess(a, nullptr) + " that line " + std::to_string(line) +
+               " wrote, with no fence.proxy.async between");
+}
+
+void BlockChecker::proxyFence(Warp *w) {
+  WarpClock &c = clocks[w->index];
+  c.known.learn(block, w->index, c.clock);
+  c.proxied.learn(c.known);
+  ++c.clock;
+}
+
+void BlockChecker::startReading(Warp *w, const Op *op, const CheckedAccess &a) {
+  readings.push_back({a.host, a.host + a.bytes, places.lineOf(w, op), openReads[w->index][a.lane],
+                      uint16_t(w->index), uint8_t(a.lane)});
+}
+
+void BlockChecker::commitReads(Warp *w) {
+  for (unsigned i = 0; i < warpSize; ++i)
+    openReads[w->index][i] += w->mask >> i & 1;
+}
+
+void BlockChecker::waitForReads(Warp *w, uint32_t pending) {
+  auto done = [&](const Reading &r) {
+    return r.warp == w->index && w->mask >> r.lane & 1 && r.group + pending < openReads[w->index][r.lane];
+  };
+  readings.erase(std::remove_if(readings.begin(), readings.end(), done), readings.end());
 }
 
 // --- synchronisation ---
@@ -355,11 +465,14 @@ void BlockChecker::arrive(Warp *w, uint32_t barrier) {
   ++c.clock;
   barriers[barrier].learn(c.known);
   barriersFenced[barrier].learn(c.fenced[1]);
+  barriersProxied[barrier].learn(c.proxied);
 }
 
 void BlockChecker::barrierOpened(uint32_t barrier) {
   opened[barrier] = std::move(barriers[barrier]);
   openedFenced[barrier] = std::move(barriersFenced[barrier]);
+  openedProxied[barrier] = std::move(barriersProxied[barrier]);
+  barriersProxied.erase(barrier);
   barriers.erase(barrier);
   barriersFenced.erase(barrier);
 }
@@ -368,6 +481,7 @@ void BlockChecker::leave(Warp *w, uint32_t barrier) {
   WarpClock &c = clocks[w->index];
   c.known.learn(opened[barrier]);
   c.fenced[1].learn(openedFenced[barrier]);
+  c.proxied.learn(openedProxied[barrier]);
 }
 
 void BlockChecker::synchronise(Warp *w, uint64_t host, unsigned flags, bool writes) {
@@ -380,6 +494,7 @@ void BlockChecker::synchronise(Warp *w, uint64_t host, unsigned flags, bool writ
     to.learn(it->second.released[1]);
     if (it->second.block == block)
       to.learn(it->second.released[0]);
+    c.proxied.learn(it->second.proxied);
   }
   bool releases = flags & checkRelease;
   if (!writes || (!releases && c.fenced[0].isEmpty() && c.fenced[1].isEmpty()))
@@ -392,6 +507,7 @@ void BlockChecker::synchronise(Warp *w, uint64_t host, unsigned flags, bool writ
     v.released[flags & checkDevice ? 1 : 0].learn(c.known);
     ++c.clock;
   }
+  v.proxied.learn(c.proxied);
   v.released[0].learn(c.fenced[0]);
   if (flags & checkDevice)
     v.released[1].learn(c.fenced[1]);

@@ -19,7 +19,8 @@ enum CheckFlags : uint8_t {
   checkRelease = 8,
   checkTogether = 16, // all lanes take part in each lane's access, as in ldmatrix
   checkUpdates = 32,  // reads and writes
-  checkHears = 64     // relaxed: known after a fence
+  checkHears = 64,    // relaxed: known after a fence
+  checkPartial = 128  // of a word that is read to change a part of it
 };
 
 /// An access as a check operation describes it.
@@ -78,6 +79,23 @@ public:
   /// Does the copies that all but the newest `pending` groups of each lane hold.
   void waitForCopies(Warp *w, uint32_t pending, bool uncommittedToo);
 
+  // --- mbarriers and the copy engine ---
+  void initBarrier(Warp *w, const Op *op, const CheckedAccess &a);
+  /// `arrivals`: 0 of a test.
+  void touchBarrier(Warp *w, const Op *op, const CheckedAccess &a, unsigned arrivals);
+  /// The copy has been done, but nobody may know it before a test of its barrier: until then the bytes are
+  /// hidden.
+  void hideCopied(Warp *w, const Op *op, uint64_t to, uint64_t bytes, uint64_t barrier);
+  /// What has been copied for this barrier can be seen from here on.
+  void showCopied(uint64_t barrier);
+  /// Written from another block, or in some other way that has no order with this block's accesses.
+  void markShared(uint64_t host, uint64_t bytes);
+  void checkProxy(Warp *w, const Op *op, const CheckedAccess &a);
+  void proxyFence(Warp *w);
+  void startReading(Warp *w, const Op *op, const CheckedAccess &a);
+  void commitReads(Warp *w);
+  void waitForReads(Warp *w, uint32_t pending);
+
   // --- synchronisation ---
   void fence(Warp *w, bool device);
   void warpMet(Warp *w);
@@ -106,7 +124,22 @@ private:
     uint8_t lane;
     uint32_t group, line;
   };
+  /// Bytes of shared memory that an asynchronous operation writes (hidden until its barrier is tested) or
+  /// reads.
+  struct Flight {
+    uint64_t low, bytes, barrier;
+    uint32_t line;
+    std::vector<uint8_t> data;
+  };
+  struct Reading {
+    uint64_t low, high;
+    uint32_t line, group;
+    uint16_t warp;
+    uint8_t lane;
+  };
+  bool isFlying() const { return !copies.empty() || !flights.empty() || !readings.empty(); }
   WordShadow &sharedWord(uint64_t host) { return sharedWords[(host - sharedLow) >> 2]; }
+  template <class F> void eachShadow(const CheckedAccess &a, F f);
   WordShadow *wordAt(const CheckedAccess &a, uint64_t host);
   bool isOrdered(const Record &earlier, const Warp *w, unsigned lane, uint32_t stamp) const;
   bool conflicts(const Record &earlier, const Warp *w, unsigned lane, unsigned bytes, unsigned flags,
@@ -132,7 +165,11 @@ private:
   std::map<uint32_t, Knowledge> barriers, opened;
   std::map<uint32_t, Knowledge> barriersFenced, openedFenced;
   std::vector<Copy> copies;
-  std::vector<std::array<uint32_t, warpSize>> openGroup;
+  std::vector<Flight> flights;
+  std::vector<Reading> readings;
+  std::vector<std::array<uint32_t, warpSize>> openGroup, openReads;
+  std::map<uint32_t, Knowledge> barriersProxied, openedProxied;
+  uint32_t engineClock = 0; // of the copy engine, which counts as one more warp
   uint32_t block = 0, stamp = 0;
   bool polled = false;
   ShadowedAllocation *last = nullptr;

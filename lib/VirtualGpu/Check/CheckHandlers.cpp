@@ -3,6 +3,8 @@
 // itself fails.
 #include "lib/VirtualGpu/BlockRunner.h"
 #include "lib/VirtualGpu/Check/BlockChecker.h"
+#include "lib/VirtualGpu/Ptx.h"
+#include "lib/VirtualGpu/TensorMap.h"
 
 #include <cstring>
 
@@ -17,6 +19,7 @@ namespace joule::vgpu {
 namespace {
 
 using u8 = uint8_t;
+using u16 = uint16_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 
@@ -60,6 +63,19 @@ bool locate(Warp *w, unsigned space, u64 given, CheckedAccess &a) {
 bool locate(const Op *op, u8 *r, Warp *w, unsigned lane, CheckedAccess &a) {
   a.lane = lane;
   return locate(w, op->space, addressIn(r, op->a, op->flags & address32, op->imm, lane), a);
+}
+
+/// Memory of any block of the cluster is written in a way that is not followed further.
+void noteElsewhere(Warp *w, u64 address, u64 bytes) {
+  u64 offset = address & ~sharedWindow;
+  bool own = offset < w->sharedSize && bytes <= w->sharedSize - offset;
+  u64 host = own ? u64(w->shared) + offset : sharedOfCluster(w, offset, bytes);
+  if (BlockRunner *owner = host ? static_cast<BlockRunner *>(w->runner)->ownerOf(host) : nullptr)
+    owner->checker()->markShared(host, bytes);
+}
+
+bool isShared(unsigned space, u64 address) {
+  return space == inShared || (space == inGeneric && address >> 56 == sharedWindow >> 56);
 }
 
 // --- loads and stores ---
@@ -129,6 +145,8 @@ Status checkWrite(const Op *op, u8 *r, Warp *w) {
     a.bytes = op->d;
     if (locate(op, r, w, lane, a))
       good |= 1u << lane;
+    else if (isShared(op->space, a.given) && (a.given & ~sharedWindow) > sharedOffsetMask)
+      noteElsewhere(w, a.given, a.bytes);
   });
   eachLane(good, [&](unsigned lane) {
     const CheckedAccess &a = all[lane];
@@ -241,6 +259,167 @@ Status waitForCopies(const Op *op, u8 *r, Warp *w) {
   JOULE_NEXT;
 }
 
+// --- mbarriers and the copy engine ---
+
+/// Before an mbarrier instruction. n: 0 init, 1 arrive (b: how often), 2 a test; 3: after a test.
+Status checkBarrier(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  eachLane(w->mask, [&](unsigned lane) {
+    CheckedAccess a = {};
+    a.bytes = 8;
+    if (!locate(op, r, w, lane, a) || !a.shared)
+      return;
+    unsigned arrivals = op->n != 1 ? 0 : op->b == noRegister ? 1 : at<u32>(r, op->b)[lane];
+    if (op->n == 0)
+      return checker.initBarrier(w, op, a);
+    if (op->n == 3)
+      return checker.synchronise(w, a.host, checkAtomic | checkAcquire, false);
+    checker.touchBarrier(w, op, a, arrivals);
+    if (op->n == 1)
+      checker.synchronise(w, a.host, checkAtomic | checkRelease, true);
+    else
+      checker.showCopied(a.host);
+  });
+  JOULE_NEXT;
+}
+
+u64 addressOf(const AsyncAddress &a, u8 *r, unsigned lane) {
+  return addressIn(r, a.place, a.narrow, a.displacement, lane);
+}
+
+/// One lane's part of a copy.
+class CheckedCopy {
+public:
+  CheckedCopy(const Op *op, u8 *r, Warp *w, unsigned lane)
+      : op(op), r(r), w(w), lane(lane), copy(*static_cast<const BulkCopy *>(op->data)),
+        checker(checkerOf(w)) {
+    if (isTensor())
+      readMap();
+    else
+      bytes = copy.bytes == noRegister ? 0 : at<u32>(r, copy.bytes)[lane];
+  }
+
+  void before() {
+    bool reads = copy.toGlobal || !isTensor();
+    CheckedAccess a = access(copy.from);
+    if (bytes && reads && locateBulk(copy.from, a)) {
+      checker.read(w, op, a, checkTogether);
+      if (a.shared)
+        checker.checkProxy(w, op, a);
+    }
+    a = access(copy.to);
+    if (bytes && !copy.toGlobal && copy.blocks == noRegister && locateBulk(copy.to, a) && a.shared)
+      checker.write(w, op, a, checkTogether, nullptr);
+  }
+
+  void after() {
+    if (!bytes)
+      return;
+    if (copy.toGlobal)
+      return toGlobal();
+    CheckedAccess a = access(copy.to), barrier = access(copy.barrier);
+    barrier.bytes = 8;
+    bool own = copy.blocks == noRegister && locateBulk(copy.to, a) && a.shared &&
+               copy.barrier.place != noRegister && locate(w, copy.barrier.space, barrier.given, barrier);
+    if (own)
+      return checker.hideCopied(w, op, a.host, bytes, barrier.host);
+    for (u32 rest = copy.blocks == noRegister ? 0 : at<u16>(r, copy.blocks)[lane]; rest; rest &= rest - 1)
+      noteElsewhere(w, u64(__builtin_ctz(rest) + 1) << clusterRankShift | (a.given & sharedOffsetMask),
+                    bytes);
+    if (copy.blocks == noRegister)
+      noteElsewhere(w, a.given, bytes);
+  }
+
+private:
+  bool isTensor() const { return op->n & 2; }
+  CheckedAccess access(const AsyncAddress &address) const {
+    CheckedAccess a = {};
+    a.lane = lane;
+    a.bytes = unsigned(bytes);
+    a.given = address.place == noRegister ? 0 : addressOf(address, r, lane);
+    return a;
+  }
+  /// Its size need not be a power of two.
+  bool locateBulk(const AsyncAddress &address, CheckedAccess &a) {
+    u64 given = a.given;
+    a.bytes = 1;
+    bool first = locate(w, address.space, given, a);
+    CheckedAccess last = a;
+    bool whole = first && locate(w, address.space, given + bytes - 1, last);
+    a.bytes = unsigned(bytes);
+    return whole;
+  }
+  void readMap() {
+    CheckedAccess a = access(copy.map);
+    a.bytes = sizeof map;
+    u64 offset = a.given & ~paramWindow;
+    bool inParameters =
+        a.given >> 56 == paramWindow >> 56 && offset < w->paramSize && sizeof map <= w->paramSize - offset;
+    if (!inParameters && !locate(w, copy.map.space, a.given, a))
+      return;
+    u64 host = inParameters ? u64(w->params) + offset : a.host;
+    memcpy(&map, reinterpret_cast<const void *>(host), sizeof map);
+    if (isUsable(map) && map.rank == copy.rank && (map.isIm2col != 0) == copy.isIm2col)
+      bytes = tensorBoxBytes(map);
+  }
+  void toGlobal() {
+    CheckedAccess a = access(copy.from);
+    if (locateBulk(copy.from, a) && a.shared)
+      checker.startReading(w, op, a);
+    GlobalShadow &shadow = checker.launchChecker().shadow;
+    if (!isTensor())
+      return shadow.hostWrote(addressOf(copy.to, r, lane), bytes);
+    int32_t start[mostDimensions] = {};
+    uint16_t offsets[3] = {};
+    for (unsigned i = 0; i < copy.rank; ++i)
+      start[i] = int32_t(at<u32>(r, copy.coordinates[i])[lane]);
+    for (unsigned i = 0; i < copy.numOffsets; ++i)
+      offsets[i] = at<u16>(r, copy.offsets[i])[lane];
+    TensorRows rows(map, start, copy.numOffsets ? offsets : nullptr);
+    u64 element = tensorElementBytes(map.type);
+    for (TensorRow row; rows.next(row);)
+      shadow.hostWrote(row.inGlobal + row.first * element, (row.end - row.first) * element);
+  }
+
+  const Op *op;
+  u8 *r;
+  Warp *w;
+  unsigned lane;
+  const BulkCopy &copy;
+  BlockChecker &checker;
+  TensorMap map = {};
+  u64 bytes = 0;
+};
+
+/// n: 1 after the copy, 2 of a tensor.
+Status checkCopy(const Op *op, u8 *r, Warp *w) {
+  eachLane(w->mask, [&](unsigned lane) {
+    CheckedCopy copy(op, r, w, lane);
+    op->n & 1 ? copy.after() : copy.before();
+  });
+  JOULE_NEXT;
+}
+/// After st.async and red.async.
+Status checkStoreAsync(const Op *op, u8 *r, Warp *w) {
+  const auto &copy = *static_cast<const BulkCopy *>(op->data);
+  eachLane(w->mask, [&](unsigned lane) {
+    noteElsewhere(w, addressOf(copy.to, r, lane), ptx::sizeOf(ptx::Type(copy.type)) * copy.rank);
+  });
+  JOULE_NEXT;
+}
+Status commitReads(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).commitReads(w);
+  JOULE_NEXT;
+}
+Status waitForReads(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).waitForReads(w, u32(op->imm));
+  JOULE_NEXT;
+}
+Status proxyFence(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).proxyFence(w);
+  JOULE_NEXT;
+}
+
 // --- synchronisation ---
 
 Status fence(const Op *op, u8 *r, Warp *w) {
@@ -286,10 +465,24 @@ Status checkWhole(const Op *op, u8 *r, Warp *w) {
 }
 
 const HandlerEntry entries[] = {
-    {"check.read", checkRead, ""},       {"check.write", checkWrite, ""},   {"check.update", checkUpdate, ""},
-    {"check.updated", checkUpdated, ""}, {"check.matrix", checkMatrix, ""}, {"check.cpasync", startCopy, ""},
-    {"check.commit", commitCopies, ""},  {"check.wait", waitForCopies, ""}, {"check.fence", fence, ""},
-    {"check.members", checkMembers, ""}, {"check.met", warpMet, ""},        {"check.whole", checkWhole, ""},
+    {"check.barrier", checkBarrier, ""},
+    {"check.copy", checkCopy, ""},
+    {"check.storeasync", checkStoreAsync, ""},
+    {"check.commitreads", commitReads, ""},
+    {"check.waitreads", waitForReads, ""},
+    {"check.proxy", proxyFence, ""},
+    {"check.read", checkRead, ""},
+    {"check.write", checkWrite, ""},
+    {"check.update", checkUpdate, ""},
+    {"check.updated", checkUpdated, ""},
+    {"check.matrix", checkMatrix, ""},
+    {"check.cpasync", startCopy, ""},
+    {"check.commit", commitCopies, ""},
+    {"check.wait", waitForCopies, ""},
+    {"check.fence", fence, ""},
+    {"check.members", checkMembers, ""},
+    {"check.met", warpMet, ""},
+    {"check.whole", checkWhole, ""},
 };
 
 } // namespace

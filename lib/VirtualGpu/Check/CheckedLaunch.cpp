@@ -51,6 +51,13 @@ bool BlockRunner::isAllocated(uint64_t low, uint64_t high) {
   return range.high != 0;
 }
 
+BlockRunner *BlockRunner::ownerOf(uint64_t host) {
+  for (BlockRunner *other : cluster->blocks)
+    if (host >= uint64_t(other->shared) && host < uint64_t(other->shared) + other->sharedBytes)
+      return other;
+  return nullptr;
+}
+
 /// The fault that ends a launch, as a finding.
 void BlockRunner::reportFault(const Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane,
                               const std::string &what) {

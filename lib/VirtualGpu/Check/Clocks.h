@@ -51,11 +51,12 @@ inline bool Knowledge::covers(uint32_t block, unsigned warp, uint32_t clock) con
 struct WarpClock {
   uint32_t clock = 1;
   Knowledge known, fenced[2], heard;
+  Knowledge proxied; // what the copy engine and the matrix units may read: a proxy fence lies behind it
 };
 
 /// What others find at an address that threads synchronise through. Scopes as above.
 struct SyncVariable {
-  Knowledge released[2];
+  Knowledge released[2], proxied;
   uint32_t block = 0; // that released to itself alone
 };
 

@@ -57,6 +57,11 @@ unsigned orderOf(const ptx::Opcode &o, bool updates) {
 
 bool isFence(const ptx::Opcode &o) { return o.base == "membar" || (o.base == "fence" && !o.has("proxy")); }
 
+bool isProxyFence(const ptx::Opcode &o) {
+  return o.base == "fence" && o.has("proxy") &&
+         hasAny(o, {"async", "async.shared::cta", "async::generic", "shared::cta", "shared::cluster"});
+}
+
 bool meetsLanes(const ptx::Opcode &o) {
   return o.has("sync") && (o.base == "shfl" || o.base == "vote" || o.base == "match" || o.base == "redux" ||
                            o.base == "elect" || o.base == "activemask" || o.has("warp"));
@@ -82,6 +87,35 @@ Op Decoder::checkOp(const char *name, const Op &of) {
   return check;
 }
 
+/// Is what is loaded here masked, and does a store to the same address follow? Then bits that nobody has
+/// written may be read: so elements of less than a byte are stored.
+bool Decoder::updatesPart() {
+  constexpr size_t window = 24;
+  const Operand &loaded = operand(0), &from = operand(1);
+  if (loaded.kind != OperandKind::Register || from.kind != OperandKind::Register)
+    return false;
+  bool isMasked = false, isGone = false; // gone: the register holds something else
+  for (size_t i = at + 1; i < f.instructions.size() && i < at + window; ++i) {
+    const Instruction &next = f.instructions[i];
+    const Operand *operands = f.operandsOf(next);
+    const std::string &base = next.opcode->base;
+    if (base == "bra" || base == "ret" || base == "bar" || base == "call")
+      return false;
+    if (base == "st" && operands[0].kind == OperandKind::Register && operands[0].index == from.index &&
+        operands[0].offset == from.offset)
+      return isMasked;
+    for (unsigned k = 1; k < next.numOperands && !isGone; ++k)
+      if (operands[k].kind == OperandKind::Register && operands[k].index == loaded.index) {
+        bool masks = base == "and" && operands[k == 1 ? 2 : 1].kind == OperandKind::Integer;
+        if (!masks)
+          return false;
+        isMasked = true;
+      }
+    isGone |= isMasked && operands[0].kind == OperandKind::Register && operands[0].index == loaded.index;
+  }
+  return false;
+}
+
 void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op> &out) {
   bool load = startsWith(name, "ld."), store = startsWith(name, "st."), atomic = startsWith(name, "atom.");
   if (load || store) {
@@ -92,6 +126,8 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
     check.d = form.count * form.elementBytes;
     check.n = uint8_t(form.count), check.b = form.registerBytes;
     check.guard = uint8_t(orderOf(*opcode, false));
+    if (load && form.count == 1 && updatesPart())
+      check.guard |= checkPartial;
     if (store)
       check.e = form.elementBytes;
     out.push_back(check);
@@ -112,6 +148,8 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
     Op check = checkOp("check.matrix", op);
     check.n = name[5] == 's';
     out.push_back(check);
+  } else if (startsWith(name, "mbarrier.") || startsWith(name, "copy.") || name == "store.async") {
+    return checkAsync(name, op, out);
   } else if (name == "cpasync") {
     Op copy = op;
     copy.fn = handlers().at("check.cpasync").fn, copy.masked = handlers().at("check.cpasync").masked;
@@ -119,6 +157,35 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
     return;
   }
   out.push_back(op);
+}
+
+void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> &out) {
+  bool init = name == "mbarrier.init", arrive = name == "mbarrier.arrive", test = name == "mbarrier.test";
+  bool copies = startsWith(name, "copy.");
+  if (arrive && opcode->base == "cp") { // when the thread's copies are done
+    out.push_back(checkOp("check.wait", op));
+    out.back().n = 1;
+  }
+  if (init || arrive || test) {
+    out.push_back(checkOp("check.barrier", op));
+    out.back().n = init ? 0 : arrive ? 1 : 2;
+  }
+  uint8_t tensor = name == "copy.tensor" ? 2 : 0;
+  if (copies) {
+    out.push_back(checkOp("check.copy", op));
+    out.back().n = tensor;
+  }
+  out.push_back(op);
+  if (test) {
+    out.push_back(checkOp("check.barrier", op));
+    out.back().n = 3;
+  }
+  if (copies) {
+    out.push_back(checkOp("check.copy", op));
+    out.back().n = tensor | 1;
+  }
+  if (name == "store.async")
+    out.push_back(checkOp("check.storeasync", op));
 }
 
 void Decoder::addChecks(size_t start) {
@@ -129,6 +196,11 @@ void Decoder::addChecks(size_t start) {
   plain.instruction = uint32_t(at);
   plain.d = plain.a = plain.b = plain.c = noRegister;
   if (needsWholeWarp(o)) {
+    // Where lanes part the interpreter runs the lower address first, which may come here before the others do
+    // that a GPU has join it.
+    checked.push_back(checkOp("warpsync", plain));
+    checked.back().b = constant(4, allLanes);
+    wholeSeen = true;
     checked.push_back(checkOp("check.whole", plain));
     checked.back().n = o.base == "bar" || o.base == "barrier";
   }
@@ -153,13 +225,26 @@ void Decoder::addChecks(size_t start) {
     checked.push_back(checkOp("check.fence", plain));
     checked.back().n = !o.has("cta");
   }
-  if (o.base == "cp" && o.has("async") && !o.has("bulk"))
+  if (o.base == "cp" && o.has("async"))
     checkCopyGroups(plain, checked);
+  if (isProxyFence(o))
+    checked.push_back(checkOp("check.proxy", plain));
   p.ops.resize(start);
   p.ops.insert(p.ops.end(), checked.begin(), checked.end());
 }
 
+void Decoder::checkReadGroups(const Op &plain, std::vector<Op> &out) {
+  if (opcode->has("commit_group"))
+    out.push_back(checkOp("check.commitreads", plain));
+  if (!opcode->has("wait_group"))
+    return;
+  out.push_back(checkOp("check.waitreads", plain));
+  out.back().imm = operand(0).value;
+}
+
 void Decoder::checkCopyGroups(const Op &plain, std::vector<Op> &out) {
+  if (opcode->has("bulk"))
+    return checkReadGroups(plain, out);
   if (opcode->has("commit_group"))
     out.push_back(checkOp("check.commit", plain));
   bool all = opcode->has("wait_all");

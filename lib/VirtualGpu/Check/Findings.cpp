@@ -11,8 +11,8 @@ const char *nameOf(FindingKind kind) {
   static const char *const names[] = {
       "out-of-bounds", "misaligned", "use-after-free",     "uninitialised-read",
       "race",          "async-copy", "barrier-divergence", "barrier-mismatch",
-      "member-mask",   "deadlock",   "schedule",           "async-barrier",
-      "proxy-fence",   "fault"};
+      "member-mask",   "deadlock",   "async-barrier",      "proxy-fence",
+      "fault"};
   return names[unsigned(kind)];
 }
 

@@ -19,7 +19,6 @@ enum class FindingKind : uint8_t {
   BarrierMismatch,   // threads wait at one barrier with different counts
   MemberMask,        // a lane is not in its own mask, or lanes that meet name different masks
   Deadlock,
-  Schedule, // the result depends on the order in which warps run
   AsyncBarrier,
   ProxyFence,
   Fault // a trap, an assertion, an unknown instruction

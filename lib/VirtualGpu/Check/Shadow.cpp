@@ -6,6 +6,14 @@
 
 namespace joule::vgpu {
 
+void WordShadow::split() {
+  parts = std::make_unique<WordShadow[]>(4);
+  for (unsigned i = 0; i < 4; ++i) {
+    parts[i].write = write;
+    parts[i].reads[0] = reads[0], parts[i].reads[1] = reads[1];
+  }
+}
+
 constexpr uint64_t wordsPerPage = 1024;
 constexpr size_t mostFreed = 4096; // of freed allocations, for messages
 

@@ -27,6 +27,22 @@ constexpr uint8_t anyLane = 255;
 /// conflicts.
 struct WordShadow {
   Record write, reads[2];
+  std::unique_ptr<WordShadow[]> parts; // one for each byte, from when bytes of the word are touched apart
+
+  /// Visits what is known of these bytes: the word's shadow, or those of its bytes. With the bytes that it is
+  /// of.
+  template <class F> void each(unsigned bytes, F f) {
+    if (!parts && bytes != 15)
+      split();
+    if (!parts)
+      return f(*this, bytes);
+    for (unsigned i = 0; i < 4; ++i)
+      if (bytes >> i & 1)
+        f(parts[i], 1u << i);
+  }
+
+private:
+  void split();
 };
 
 /// One allocation of device memory.

@@ -40,6 +40,8 @@ static void makeDevices() {
       fail(CUDA_ERROR_NO_DEVICE, "there is no virtual device '" + name + "'");
     }
     d.devices.push_back(std::make_unique<Device>(*facts, int(d.devices.size())));
+    if (d.settings.check)
+      d.devices.back()->memory.startChecking();
   }
   if (d.devices.empty())
     fail(CUDA_ERROR_NO_DEVICE, "no virtual device is named");

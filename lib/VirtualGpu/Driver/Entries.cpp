@@ -1,6 +1,7 @@
 // The way in: every function by its name and by CUDA's version. No exception leaves a function of the
 // interface.
 #include "lib/VirtualGpu/Driver/Entries.h"
+#include "lib/VirtualGpu/Driver/Checking.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/LaunchLog.h"
 #include "lib/VirtualGpu/Driver/Nvml.h"
@@ -163,7 +164,7 @@ static int jouleVgpuSetOptions(const JouleVgpuOptions *options) {
   Settings asked = d.settings;
   if (options->device) {
     if (!setDevice(asked, options->device) || !exist(asked.device) ||
-        (d.initialised && (d.settings.device != asked.device || d.settings.exact != asked.exact)))
+        (d.initialised && (d.settings.device != asked.device || d.settings.exact != asked.exact || d.settings.check != asked.check)))
       return 1;
     d.settings = asked;
   }
@@ -217,6 +218,13 @@ static void jouleVgpuLimitThread(double seconds, const std::atomic<bool> *stop) 
   if (seconds > 0)
     limit.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(seconds * 1e6));
 }
+static size_t jouleVgpuCountFindings() {
+  drainAll();
+  return countFindings();
+}
+static const char *jouleVgpuFinding(size_t index) { return textOfFinding(index); }
+static int jouleVgpuIsChecking() { return driver().settings.check; }
+static void jouleVgpuNameNodes(const char *nodes) { nodesOfLaunches() = nodes ? nodes : ""; }
 static const char *jouleVgpuInstructionSet() { return instructionSet(); }
 static int jouleVgpuReadEngineUse(JouleVgpuEngineUse *use) {
   static thread_local std::string refusal;
@@ -253,7 +261,11 @@ void *findFunction(const char *name) {
                               JOULE_PLAIN_ENTRY(jouleVgpuInterrupt) JOULE_PLAIN_ENTRY(jouleVgpuLimitThread)
                                   JOULE_PLAIN_ENTRY(jouleVgpuInstructionSet)
                                       JOULE_PLAIN_ENTRY(jouleVgpuReadEngineUse)
-                                          JOULE_PLAIN_ENTRY(jouleVgpuRunAsynchronously)};
+                                          JOULE_PLAIN_ENTRY(jouleVgpuRunAsynchronously)
+                                              JOULE_PLAIN_ENTRY(jouleVgpuCountFindings)
+                                              JOULE_PLAIN_ENTRY(jouleVgpuFinding)
+                                              JOULE_PLAIN_ENTRY(jouleVgpuIsChecking)
+                                              JOULE_PLAIN_ENTRY(jouleVgpuNameNodes)};
   if (!name)
     return nullptr;
   auto it = table->find(name);

@@ -1,4 +1,5 @@
 // Launching kernels, and running whatever else a stream holds.
+#include "lib/VirtualGpu/Driver/Checking.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/LaunchLog.h"
 #include "lib/VirtualGpu/Driver/Work.h"
@@ -141,6 +142,9 @@ static void takeSettings(LaunchRequest &request, Device &device) {
   request.multiprocessors = unsigned(device.facts.multiprocessors);
   request.memory = &device.memory;
   request.interrupt = &d.interrupted;
+  request.check = d.settings.check;
+  if (request.check)
+    request.nodes = nodesOfLaunches();
 }
 
 KernelWork makeKernelWork(CUfunction handle, LaunchRequest request, void **parameters, void **extra) {
@@ -266,6 +270,7 @@ struct Runner {
     LaunchResult result = launch(request);
     if (request.count)
       timer.record(result.counters);
+    noteFindings(result.findings);
     // The caller asked for this end, which is no fault of the kernel.
     if (result.fault == FaultKind::Timeout && work.limit.isReached())
       return {CUDA_ERROR_LAUNCH_TIMEOUT, result.message};
@@ -282,6 +287,11 @@ struct Runner {
         memmove(reinterpret_cast<void *>(work.to + (z * work.toHeight + y) * work.toPitch),
                 reinterpret_cast<const void *>(work.from + (z * work.fromHeight + y) * work.fromPitch),
                 work.width);
+    for (size_t row = 0; row < work.depth * work.height; ++row) {
+      size_t z = row / work.height, y = row % work.height;
+      noteCopied(work.to + (z * work.toHeight + y) * work.toPitch,
+                 work.from + (z * work.fromHeight + y) * work.fromPitch, work.width);
+    }
     return {};
   }
 
@@ -295,6 +305,7 @@ struct Runner {
         std::fill_n(reinterpret_cast<uint16_t *>(row), box.width, uint16_t(box.value));
       else
         std::fill_n(reinterpret_cast<uint32_t *>(row), box.width, box.value);
+      noteWritten(row, box.width * box.elementSize);
     }
     return {};
   }
@@ -367,6 +378,7 @@ private:
     T value = T(work.value);
     if (!work.isWait)
       __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
+    noteWritten(work.address, sizeof(T));
     while (work.isWait && !holds(__atomic_load_n(place, __ATOMIC_SEQ_CST), value, work.flags & 7)) {
       if (driver().interrupted)
         return {CUDA_ERROR_LAUNCH_TIMEOUT, "a wait for a word was interrupted"};

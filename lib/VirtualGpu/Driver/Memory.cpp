@@ -1,4 +1,5 @@
 // Allocating, freeing, and what is known of an address.
+#include "lib/VirtualGpu/Driver/Checking.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 
@@ -50,10 +51,12 @@ CUdeviceptr allocate(CUcontext context, size_t bytes, MemoryKind kind, CUmemoryP
   allocation.pool = pool;
   remember(address, allocation);
   // Any device may use managed memory.
-  if (kind == MemoryKind::Managed)
+  if (kind == MemoryKind::Managed) {
+    noteWritten(address, bytes); // the host may have, and does not say
     for (auto &other : driver().devices)
       if (other.get() != &device)
         other->memory.adopt(address, bytes);
+  }
   return address;
 }
 

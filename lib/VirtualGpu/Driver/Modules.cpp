@@ -49,6 +49,7 @@ struct JitLog {
 static DecodeOptions decodeOptions(const Device &device) {
   DecodeOptions options;
   options.exactArchitecture = driver().settings.exact ? device.facts.major * 10 + device.facts.minor : 0;
+  options.check = driver().settings.check;
   return options;
 }
 

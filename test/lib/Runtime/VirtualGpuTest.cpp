@@ -1,6 +1,7 @@
 // Sessions on the virtual GPU, with PTX written by hand.
 #include "joule/Session.h"
 #include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Runtime/Driver.h"
 #include "test/lib/Runtime/PlanBuilder.h"
 #include "test/lib/TemporaryFolder.h"
 
@@ -114,6 +115,16 @@ TEST_F(VirtualGpuTest, TellsWhatItIs) {
   EXPECT_EQ(Device::open("virtual:nothing").error().code, ErrorCode::DeviceUnknown);
   EXPECT_EQ(Device::open("virtual:a100,exact").error().message,
             "the virtual GPU of this process was first opened without \"exact\"");
+}
+
+TEST(CheckMode, FindingsBecomeAnError) {
+  Driver driver;
+  EXPECT_TRUE(driver.findingsBeyond(0));
+  driver.countFindings = [] { return size_t(3); };
+  driver.finding = [](size_t index) { return index == 1 ? "race: kernel 'k'" : "another"; };
+  EXPECT_TRUE(driver.findingsBeyond(3));
+  EXPECT_EQ(driver.findingsBeyond(1).error().message, "the virtual GPU found race: kernel 'k' (and 1 more)");
+  EXPECT_EQ(driver.findingsBeyond(2).error().message, "the virtual GPU found another");
 }
 
 TEST_F(VirtualGpuTest, RunsPtx) {

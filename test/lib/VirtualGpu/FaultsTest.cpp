@@ -169,6 +169,15 @@ st.shared.u8 [%own], %t;
 -ld.shared.u8 %a, [%own+1]; // here
 +ld.shared.u8 %a, [%own];
 st.global.u32 [%out], %a;)"},
+    {"a byte of which a half is changed", K::UninitialisedRead, 1, 32, R"(
+mov.u32 %b, %t;
+add.u32 %b, %b, %buf;
+ld.shared.u8 %c, [%b]; // here
+-shr.u32 %c, %c, 1;
+and.b32 %c, %c, 240;
+or.b32 %c, %c, 5;
+st.shared.u8 [%b], %c;
+st.global.u32 [%out], %t;)"},
     {"one unwritten element of a vector", K::UninitialisedRead, 1, 1, R"(
 st.shared.v2.u32 [%buf], {%t, %t};
 st.shared.u32 [%buf+8], %t;
@@ -423,6 +432,73 @@ ld.shared.u32 %a, [%next];
 cp.async.ca.shared.global [%own], [%in], 4; // here
 cp.async.wait_all;
 st.global.u32 [%out], %a;)"},
+
+    // --- mbarriers and bulk copies ---
+    {"a bulk copy that nobody waits for", K::AsyncCopy, 1, 32, R"(
+setp.eq.u32 %p, %t, 0;
+@%p mbarrier.init.shared.b64 [buf+1024], 1;
+bar.sync 0;
+@%p mbarrier.arrive.expect_tx.shared.b64 _, [buf+1024], 256;
+@%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%buf], [%in], 256, [buf+1024];
++wait:
++mbarrier.try_wait.parity.shared.b64 %q, [buf+1024], 0;
++@!%q bra wait;
+ld.shared.u32 %a, [%own]; // here
+st.global.u32 [%out], %a;)"},
+    {"an mbarrier that is not initialised", K::AsyncBarrier, 1, 32, R"(
+setp.eq.u32 %p, %t, 0;
++@%p mbarrier.init.shared.b64 [buf+1024], 32;
+bar.sync 0;
+mbarrier.arrive.shared.b64 %la, [buf+1024]; // here
+)"},
+    {"arrivals too many", K::AsyncBarrier, 1, 32, R"(
+setp.eq.u32 %p, %t, 0;
+@%p mbarrier.init.shared.b64 [buf+1024], 2;
+bar.sync 0;
+-@%p mbarrier.arrive.shared.b64 %la, [buf+1024], 3; // here
++@%p mbarrier.arrive.shared.b64 %la, [buf+1024], 2;
+)"},
+    {"an mbarrier used before others know it", K::Race, 1, 64, R"(
+setp.eq.u32 %p, %t, 0;
+@%p mbarrier.init.shared.b64 [buf+1024], 64;
++bar.sync 0;
+mbarrier.arrive.shared.b64 %la, [buf+1024]; // here
+)"},
+    {"a consumer that does not test the mbarrier", K::Race, 1, 64, R"(
+setp.eq.u32 %p, %t, 0;
+@%p mbarrier.init.shared.b64 [buf+1024], 32;
+st.shared.u32 [%own], 9;
+bar.sync 0;
+setp.eq.u32 %p, %warp, 1;
+@!%p bra consumer;
+st.shared.u32 [%own], %t;
+mbarrier.arrive.shared.b64 %la, [buf+1024];
+bra.uni done;
+consumer:
++mbarrier.try_wait.parity.shared.b64 %q, [buf+1024], 0;
++@!%q bra consumer;
+ld.shared.u32 %a, [%own+128]; // here
+st.global.u32 [%out], %a;
+done:)"},
+    {"a bulk store without a proxy fence", K::ProxyFence, 1, 32, R"(
+st.shared.u32 [%own], %t;
++fence.proxy.async.shared::cta;
+bar.sync 0;
+setp.eq.u32 %p, %t, 0;
+@%p cp.async.bulk.global.shared::cta.bulk_group [%flags], [%buf], 128; // here
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;)"},
+    {"a buffer that a bulk store still reads", K::AsyncCopy, 1, 32, R"(
+st.shared.u32 [%own], %t;
+fence.proxy.async.shared::cta;
+bar.sync 0;
+setp.eq.u32 %p, %t, 0;
+@%p cp.async.bulk.global.shared::cta.bulk_group [%flags], [%buf], 128;
+@%p cp.async.bulk.commit_group;
++@%p cp.async.bulk.wait_group.read 0;
+bar.sync 0;
+st.shared.u32 [%own], 1; // here
+)"},
 
     // --- barriers and masks ---
     {"a barrier in one side of a branch", K::BarrierDivergence, 1, 32, R"(
