@@ -89,7 +89,7 @@ def check_runtime_component():
     size = {file.name: file.stat().st_size for file in files}
     assert size.pop("libjoule-vgpu.so") < 60_000_000, files  # it compiles kernels for the CPU: LLVM lies within
     assert sum(size.values()) < 10_000_000, files
-    assert {file.name for file in files if ".so" in file.name} == {f"libjoule-runtime.so.{VERSION}", "libjoule-vgpu.so", "libcuda.so.1"}, files
+    assert {file.name for file in files if ".so" in file.name} == {f"libjoule-runtime.so.{VERSION}", "libjoule-vgpu.so", "libcuda.so.1", "libnvidia-ml.so.1"}, files
     assert not (tree / "bin").exists() and (tree / "share" / "doc" / "joule" / "LICENSE").exists()
     configure = ["cmake", "-S", outside, "-B", temporary / "no-compiler", f"-DCMAKE_PREFIX_PATH={tree}"]
     refused = subprocess.run(list(map(str, configure)), capture_output=True, text=True)
