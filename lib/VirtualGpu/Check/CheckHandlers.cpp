@@ -47,7 +47,7 @@ bool locate(Warp *w, unsigned space, u64 given, CheckedAccess &a) {
     offset = given & ((1ull << 56) - 1);
     space = window == 0 ? inGlobal : window == 1 ? inShared : window == 2 ? inLocal : inParam;
   }
-  if (space == inParam || (given & (a.bytes & (0 - a.bytes)) - 1))
+  if (space == inParam || (given & ((a.bytes & (0 - a.bytes)) - 1)))
     return false;
   a.shared = space == inShared, a.local = space == inLocal;
   if (a.shared || a.local) {
