@@ -3,6 +3,7 @@
 
 #include "lib/VirtualGpu/Check/BlockChecker.h"
 #include "lib/VirtualGpu/Launch.h"
+#include <unordered_set>
 
 namespace joule::vgpu {
 
@@ -33,6 +34,7 @@ struct WorkerState {
   std::vector<Range> ranges;
   std::vector<BlockCount> blockCounts;
   MemoryCount memory = {};
+  std::unordered_set<uint64_t> *sectors = nullptr; // of global memory that were touched, where they are wanted
   uint64_t compiledRuns = 0, interpretedRuns = 0;
 };
 
@@ -102,6 +104,7 @@ public:
   /// Runs until the block is done, or all its warps have spent their turns without an end in sight.
   Outcome run();
 
+  std::unordered_set<uint64_t> *sectors() const { return worker.sectors; }
   void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
   bool findRange(const Op *op, uint64_t low, uint64_t high);
   uint64_t special(const Warp *w, unsigned which, unsigned lane) const;

@@ -1,6 +1,8 @@
 // Adding up, the classes of instructions, and what one memory access costs.
 #include "lib/VirtualGpu/Counters.h"
 
+#include "lib/VirtualGpu/BlockRunner.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -226,6 +228,9 @@ void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask
   } else {
     (stores ? m.globalStoreBytes : m.globalLoadBytes) += total;
     (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask);
+    if (auto *sectors = static_cast<BlockRunner *>(w->runner)->sectors())
+      for (uint32_t rest = mask; rest; rest &= rest - 1)
+        sectors->insert(addresses[__builtin_ctz(rest)] >> 5);
   }
 }
 

@@ -50,8 +50,9 @@ public:
     interpretedRuns += state.interpretedRuns;
   }
 
-  /// One cluster alone, from its begin to its end.
-  void runAlone(uint64_t index) {
+  /// One cluster alone, from its begin to its end; notes the sectors that it touches.
+  void runAlone(uint64_t index, std::unordered_set<uint64_t> &sectors) {
+    state.sectors = &sectors;
     begin(index);
     constexpr size_t mostTurns = 8; // some millions of rounds of a loop
     for (size_t turn = 0; !launch.stop && !active.empty(); ++turn) {
@@ -253,10 +254,12 @@ static uint64_t countAlone(LaunchState &state, uint64_t index, uint64_t times) {
   if (state.stop)
     return 0;
   Worker worker(state);
-  worker.runAlone(index);
+  std::unordered_set<uint64_t> sectors;
+  worker.runAlone(index, sectors);
   Counters own;
   worker.collect(own);
   state.result.counters.add(own, times);
+  state.result.blockSectors += times * sectors.size();
   return own.totalWarpInstructions();
 }
 

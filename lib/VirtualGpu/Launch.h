@@ -35,6 +35,7 @@ struct LaunchResult {
   FaultKind fault = FaultKind::None;
   std::string message; // kernel, line, block, thread, address
   Counters counters;
+  uint64_t blockSectors = 0; // by countSample(): those of global memory that a block touches, each once, of all blocks
   std::vector<Finding> findings;
 };
 

@@ -13,7 +13,7 @@ namespace joule::cli {
 
 namespace {
 
-using vgpu::Counters;
+using Counted = vgpu::LaunchResult;
 
 /// Each buffer of a launch begins so far from the one before.
 constexpr uint64_t bufferBytes = 1ull << 36;
@@ -49,7 +49,7 @@ public:
   bool isReady() const { return zeros.isThere(); }
 
   /// Nothing where the kernel does not end without its data.
-  Result<std::optional<Counters>> count(const LaunchWork &launch) {
+  Result<std::optional<Counted>> count(const LaunchWork &launch) {
     const LaunchShape &shape = *launch.shape;
     Key key{launch.kernel->ptx() + '\n' + launch.kernel->name(), shape.grid, shape.block, shape.sharedBytes, shape.arguments};
     if (auto known = counted.find(key); known != counted.end())
@@ -79,7 +79,7 @@ private:
     return module->kernel(kernel.name());
   }
 
-  std::optional<Counters> run(const vgpu::KernelImage &image, const LaunchWork &launch) {
+  std::optional<Counted> run(const vgpu::KernelImage &image, const LaunchWork &launch) {
     const LaunchShape &shape = *launch.shape;
     const vgpu::Program &program = image.entry();
     uint64_t threads = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
@@ -101,19 +101,20 @@ private:
                   std::min<size_t>(sizeof value, program.kernelParameterSizes[i]));
     }
     vgpu::LaunchResult result = vgpu::countSample(request);
-    return result.fault == vgpu::FaultKind::None ? std::optional(result.counters) : std::nullopt;
+    return result.fault == vgpu::FaultKind::None ? std::optional(std::move(result)) : std::nullopt;
   }
 
   const Artifact &artifact;
   Zeros zeros;
   vgpu::MemoryMap memory;
   std::map<std::string, std::unique_ptr<vgpu::LoadedModule>> modules;
-  std::map<Key, std::optional<Counters>> counted;
+  std::map<Key, std::optional<Counted>> counted;
 };
 
 } // namespace
 
-static void add(WorkCounts &work, const Counters &counters) {
+static void add(WorkCounts &work, const vgpu::LaunchResult &counted) {
+  const vgpu::Counters &counters = counted.counters;
   using From = vgpu::InstructionClass;
   auto take = [&](InstructionClass to, std::initializer_list<From> classes) {
     for (From from : classes)
@@ -126,7 +127,7 @@ static void add(WorkCounts &work, const Counters &counters) {
   work.instructionsOf(InstructionClass::Any) += static_cast<double>(counters.totalThreadInstructions());
   const vgpu::MemoryCount &memory = counters.memory;
   constexpr double sector = 32;
-  work.l2Bytes += Bytes(sector * static_cast<double>(memory.globalLoadSectors + memory.globalStoreSectors));
+  work.l2Bytes += Bytes(sector * static_cast<double>(counted.blockSectors));
   work.l1Bytes += Bytes(static_cast<double>(memory.globalLoadBytes + memory.globalStoreBytes));
   work.sharedBytes += Bytes(static_cast<double>(memory.sharedLoadBytes + memory.sharedStoreBytes));
 }
@@ -137,18 +138,18 @@ Result<size_t> countWork(const Artifact &artifact, std::vector<LaunchWork> &laun
     return Error{ErrorCode::HostMemoryFull, "there is no room for addresses to count launches with", ""};
   size_t left = 0;
   for (LaunchWork &launch : launches) {
-    std::optional<Counters> counters;
+    std::optional<Counted> counts;
     if (launch.work && launch.shape) {
-      Result<std::optional<Counters>> counted = counting.count(launch);
+      Result<std::optional<Counted>> counted = counting.count(launch);
       if (!counted)
         return counted.error();
-      counters = *counted;
+      counts = *counted;
     }
-    if (!counters) {
+    if (!counts) {
       ++left;
       continue;
     }
-    add(*launch.work, *counters);
+    add(*launch.work, *counts);
     launch.work->blocks = 1.0 * launch.shape->grid[0] * launch.shape->grid[1] * launch.shape->grid[2];
   }
   return left;
