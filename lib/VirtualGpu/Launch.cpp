@@ -266,6 +266,7 @@ static uint64_t countAlone(LaunchState &state, uint64_t index, uint64_t times) {
 LaunchResult countSample(const LaunchRequest &request) {
   LaunchRequest counting = request;
   counting.count = true;
+  counting.engine = EngineChoice::Interpreter; // compiled code does not note which sectors it touches
   LaunchState state(counting);
   setShape(state);
   Sizes grid;
