@@ -133,7 +133,7 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   for (auto &warp : warps) {
     warp->w.live = warp->w.initial;
     warp->w.budget = budgetOfWarp;
-    warp->rotate = false;
+    warp->rotate = warp->leftByCompiled = false;
     warp->root->lanes = warp->w.initial;
     warp->root->localTop = image.entry().localBytes;
     warp->groups.clear();
@@ -210,6 +210,7 @@ bool BlockRunner::runFresh() {
     warp->running = warp->root.get();
     ++worker.compiledRuns;
     Status status = Status(compiled->code(warp->root->registers, &w, 0));
+    warp->leftByCompiled = status == Status::Barrier;
     if (status == Status::Exited) {
       warp->groups.clear();
       w.live = 0;
@@ -272,7 +273,7 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
       joinAt = other.pc;
   w.joinAt = joinAt;
   w.freeLabels = warp.rotate ? 64 : 0;
-  warp.rotate = false;
+  warp.rotate = warp.leftByCompiled = false;
   return group.pc->masked(group.pc, registers, &w);
 }
 
@@ -284,11 +285,14 @@ Status BlockRunner::runWhole(WarpState &warp, Group &group) {
                       : -1;
   if (entry >= 0) {
     ++worker.compiledRuns;
-    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry)));
+    uint32_t flags = warp.leftByCompiled ? leftByCompiled : 0;
+    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry) | flags));
+    warp.leftByCompiled = status == Status::Barrier;
     if (status != Status::Interpret)
       return status;
     group.pc = warp.w.pc;
   }
+  warp.leftByCompiled = false;
   ++worker.interpretedRuns;
   return group.pc->fn(group.pc, group.frame->registers, &warp.w);
 }

@@ -11,10 +11,14 @@
 
 namespace joule::vgpu {
 
+constexpr uint32_t leftByCompiled = 1u << 30;
+
 /// One program compiled for one shape of blocks. Compiled code and interpreter share the frame: whoever stops
 /// has every live register there, so that either may go on from any operation that has an entry.
 struct CompiledProgram {
   /// Runs a full warp from an entry until the scheduler is needed. Status::Interpret: go on at `Warp::pc`.
+  /// `entry` has the bit `leftByCompiled` if compiled code left the warp at the barrier before, and nobody has
+  /// touched its registers since.
   using Code = uint32_t (*)(uint8_t *r, Warp *w, uint32_t entry);
   Code code = nullptr;
   std::vector<int32_t> entryOf; // per operation: its entry, or -1

@@ -28,30 +28,53 @@ bool isHalfName(const std::string &part) {
   return part == "f16" || part == "bf16" || part == "f16x2" || part == "bf16x2";
 }
 
-Type *withBits(Value *like, IRBuilder<> &b, unsigned bits) {
-  Type *t = b.getIntNTy(bits);
-  return like->getType()->isVectorTy() ? FixedVectorType::get(t, warpSize) : t;
-}
-Type *floatLike(Value *like, Type *element) {
-  return like->getType()->isVectorTy() ? FixedVectorType::get(element, warpSize) : element;
-}
+Type *withBits(Value *like, IRBuilder<> &b, unsigned bits) { return shapedLike(like, b.getIntNTy(bits)); }
 
 } // namespace
 
 void Emitter::emitPure(const Operation &o) {
   const std::string &name = *o.name;
   bool scalar = resultShape.scalar();
-  if (startsWith(name, "setp."))
-    return emitSetp(o, scalar);
   if (startsWith(name, "shfl."))
     return emitShuffle(o);
   if (startsWith(name, "vote."))
     return define(o, o.d, vote(name, vectorOf(uint32_t(o.a))));
   if (startsWith(name, "redux."))
     return define(o, o.d, reduced(name, vectorOf(uint32_t(o.a))));
+  if (!scalar && mayWait(o, o.d) && o.e < 0)
+    return wait(o);
   V a = o.a >= 0 ? valueOf(o.a, scalar) : nullptr, second = o.b >= 0 ? valueOf(o.b, scalar) : nullptr,
     c = o.c >= 0 ? valueOf(o.c, scalar) : nullptr;
-  define(o, o.d, asInteger(compute(name, o, a, second, c)));
+  if (o.e >= 0 && startsWith(name, "setp."))
+    define(o, o.e, predicate(o, a, second, c, true));
+  define(o, o.d, computed(o, a, second, c));
+}
+
+/// The result, of as many lanes as the operands have.
+Value *Emitter::computed(const Operation &o, V a, V second, V c) {
+  return startsWith(*o.name, "setp.") ? predicate(o, a, second, c, false)
+                                      : asInteger(compute(*o.name, o, a, second, c));
+}
+
+/// What is read from the operation on.
+SlotSet Emitter::aliveAt(const Operation &o) const {
+  SlotSet alive = graph.blocks[blockIndex].liveOut;
+  for (uint32_t i = graph.blocks[blockIndex].last; i-- > graph.blocks[blockIndex].first;) {
+    const Operation &later = graph.operations[i];
+    for (uint32_t d : later.defs)
+      if (later.guard < 0)
+        alive[d] = false;
+    for (uint32_t use : later.uses)
+      alive[use] = true;
+    if (later.guard >= 0) {
+      alive[uint32_t(later.guard)] = true;
+      for (uint32_t d : later.defs)
+        alive[d] = true;
+    }
+    if (&later == &o)
+      break;
+  }
+  return alive;
 }
 
 /// Widening first lane and pattern apart is right only if no lane's sum wraps around. Where one would, the
@@ -71,22 +94,11 @@ void Emitter::guardExtension(const Operation &o, const Result &result) {
   int64_t least = result.extendsSigned ? -most - 1 : 0;
   V bad = b.CreateOr(b.CreateICmpSGT(x, b.getInt64(uint64_t(most - high))),
                      b.CreateICmpSLT(x, b.getInt64(uint64_t(least - low))));
+  SlotSet alive = aliveAt(o);
+  settle(alive);
   BasicBlock *wraps = newBlock("wraps"), *fits = newBlock("fits");
   b.CreateCondBr(bad, wraps, fits);
   b.SetInsertPoint(wraps);
-  SlotSet alive = graph.blocks[blockIndex].liveOut;
-  for (uint32_t i = graph.blocks[blockIndex].last; i-- > graph.blocks[blockIndex].first;) {
-    const Operation &later = graph.operations[i];
-    for (uint32_t d : later.defs)
-      if (later.guard < 0)
-        alive[d] = false;
-    for (uint32_t use : later.uses)
-      alive[use] = true;
-    if (later.guard >= 0)
-      alive[uint32_t(later.guard)] = true;
-    if (&later == &o)
-      break;
-  }
   leave(Status::Interpret, o.at, alive);
   b.SetInsertPoint(fits);
 }
@@ -106,8 +118,8 @@ Value *Emitter::computeInteger(const std::string &name, const Operation &o, V a,
   unsigned bits = bitsOf(a);
   bool isSigned = lastPart(name)[0] == 's';
   auto two = [&](auto f) { // halves of 16 bits side by side
-    auto type = a->getType()->isVectorTy() ? FixedVectorType::get(b.getInt16Ty(), 2 * warpSize)
-                                           : FixedVectorType::get(b.getInt16Ty(), 2);
+    unsigned lanes = a->getType()->isVectorTy() ? cast<FixedVectorType>(a->getType())->getNumElements() : 1;
+    auto type = FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
     return b.CreateBitCast(f(b.CreateBitCast(a, type), b.CreateBitCast(x, type)), a->getType());
   };
   auto wide = [&](V v) {
@@ -287,7 +299,7 @@ Value *Emitter::computeFloat(const std::string &name, V a, V x, V c) {
   else if (startsWith(name, "sqrt."))
     result = b.CreateUnaryIntrinsic(Intrinsic::sqrt, a);
   else if (startsWith(name, "rsqrt.")) {
-    Type *wide = floatLike(a, b.getDoubleTy());
+    Type *wide = shapedLike(a, b.getDoubleTy());
     V root = b.CreateUnaryIntrinsic(Intrinsic::sqrt, bitsOf(a) == 32 ? b.CreateFPExt(a, wide) : a);
     V inverse = b.CreateFDiv(ConstantFP::get(wide, 1.0), root);
     result = bitsOf(a) == 32 ? b.CreateFPTrunc(inverse, a->getType()) : inverse;
@@ -413,7 +425,7 @@ Value *Emitter::convert(const std::string &name, V a, unsigned resultWidth) {
                           b.CreateAnd(b.CreateAdd(a, intType(a, 32, 0x1000)), intType(a, 32, 0xffffe000)));
   }
   if (fromInteger && isFloatName(to)) {
-    Type *t = floatLike(a, to == "f32" ? b.getFloatTy() : b.getDoubleTy());
+    Type *t = shapedLike(a, to == "f32" ? b.getFloatTy() : b.getDoubleTy());
     return fromSigned ? b.CreateSIToFP(a, t) : b.CreateUIToFP(a, t);
   }
   if (fromInteger)
@@ -425,9 +437,9 @@ Value *Emitter::convert(const std::string &name, V a, unsigned resultWidth) {
   if (to == "f16" || to == "bf16")
     return narrowHalf(x, to[0] == 'b');
   if (to == "f64")
-    return b.CreateFPExt(x, floatLike(x, b.getDoubleTy()));
+    return b.CreateFPExt(x, shapedLike(x, b.getDoubleTy()));
   if (to == "f32")
-    return b.CreateFPTrunc(x, floatLike(x, b.getFloatTy()));
+    return b.CreateFPTrunc(x, shapedLike(x, b.getFloatTy()));
   return toInteger(x, bits, to[0] == 's');
 }
 
@@ -450,20 +462,15 @@ Value *Emitter::comparison(const std::string &name, V a, V x) {
   return b.CreateICmp(last[0] == 's' ? ICmpInst::getSignedPredicate(p) : p, a, x);
 }
 
-void Emitter::emitSetp(const Operation &o, bool scalar) {
-  V p = comparison(*o.name, valueOf(o.a, scalar), valueOf(o.b, scalar));
+Value *Emitter::predicate(const Operation &o, V a, V second, V other, bool negated) {
+  V p = comparison(*o.name, a, second);
+  if (negated)
+    p = b.CreateNot(p);
   unsigned combine = o.op->n;
-  V other = combine ? valueOf(o.c, scalar) : nullptr;
-  auto combined = [&](V x) {
-    return combine == 1   ? b.CreateAnd(x, other)
-           : combine == 2 ? b.CreateOr(x, other)
-           : combine == 3 ? b.CreateXor(x, other)
-                          : x;
-  };
-  V first = combined(p), second = o.e >= 0 ? combined(b.CreateNot(p)) : nullptr;
-  if (o.e >= 0)
-    define(o, o.e, second);
-  define(o, o.d, first);
+  return combine == 1   ? b.CreateAnd(p, other)
+         : combine == 2 ? b.CreateOr(p, other)
+         : combine == 3 ? b.CreateXor(p, other)
+                        : p;
 }
 
 // --- exchanges among lanes ---

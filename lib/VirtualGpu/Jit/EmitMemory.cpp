@@ -16,16 +16,14 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned mostLoadedAtOnce = 256; // elements of one wide load that a pattern picks from
+constexpr int64_t mostRegisters = 4; // of one wide load that the lanes of a piece pick from
 
 int64_t largest(const Pattern &p) { return *std::max_element(p.begin(), p.end()); }
 int64_t smallest(const Pattern &p) { return *std::min_element(p.begin(), p.end()); }
 
-unsigned distinct(const Pattern &p) { return unsigned(std::set<int64_t>(p.begin(), p.end()).size()); }
-
-bool isRamp(const Pattern &p, int64_t step) {
-  for (unsigned i = 0; i < warpSize; ++i)
-    if (p[i] != int64_t(i) * step)
+bool isRamp(const int64_t *p, unsigned lanes, int64_t step) {
+  for (unsigned i = 0; i < lanes; ++i)
+    if (p[i] - p[0] != int64_t(i) * step)
       return false;
   return true;
 }
@@ -131,7 +129,7 @@ void Emitter::setGuard(const Operation &o) {
 /// Into the frame, for a handler that looks there.
 void Emitter::spillAlways(uint32_t slot) {
   if (!graph.slots[slot].isConstant && !graph.slots[slot].inFrame)
-    storeSlot(slot, vectorOf(slot));
+    storePieces(slot);
 }
 
 // --- addresses ---
@@ -152,23 +150,13 @@ bool Emitter::compilable(const Operation &o, Access &access) {
   bool countedHere = access.shape.scalar() && !currentMask() && o.op->space != inGeneric;
   if (request.count && !countedHere)
     return false;
-  bool wide = access.element >= 4;
-  if (access.shape.kind == Shape::Varying)
-    return wide && (o.kind == Kind::Load || target.avx512) && access.element == access.registerBytes;
   if (access.shape.kind == Shape::None)
     return false;
-  if (access.shape.kind == Shape::Uniform)
-    return true;
-  const Pattern &p = *access.shape.pattern;
-  for (int64_t x : p)
-    if (x % int64_t(access.total))
-      return false;
-  int64_t span = (largest(p) - smallest(p)) / access.element + access.count;
-  if (o.kind == Kind::Load)
-    return span <= int64_t(mostLoadedAtOnce) || distinct(p) <= 4 ||
-           (wide && access.element == access.registerBytes);
-  bool ramp = isRamp(p, access.total);
-  return ramp ? access.count == 1 || !currentMask() : wide && target.avx512;
+  if (access.shape.kind == Shape::Strided)
+    for (int64_t x : *access.shape.pattern)
+      if (x % int64_t(access.total))
+        return false;
+  return true;
 }
 
 Value *Emitter::inRange(const Operation &o, Access &access) {
@@ -199,21 +187,26 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
     }
     return ok;
   }
-  V lanes = access.lanes;
-  Type *element = lanes->getType()->getScalarType();
-  V offsets = begin ? b.CreateSub(lanes, splat(begin)) : lanes;
+  Type *element = access.lanes[0]->getType()->getScalarType();
   V limit =
       element == i64
           ? room
           : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
-  V bad = b.CreateICmpUGE(offsets, splat(limit));
-  if (access.total > 1)
-    bad =
-        b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(lanes, splat(ConstantInt::get(element, access.total - 1))),
-                                       llvm::Constant::getNullValue(lanes->getType())));
-  if (V m = currentMask())
-    bad = b.CreateAnd(bad, m);
-  return b.CreateICmpEQ(maskBits(bad), b.getInt32(0));
+  V anyBad = nullptr, m = currentMask();
+  for (unsigned piece = 0; piece < numPieces(); ++piece) {
+    V lanes = access.lanes[piece];
+    V offsets = begin ? b.CreateSub(lanes, b.CreateVectorSplat(lanesOfPiece(), begin)) : lanes;
+    V bad = b.CreateICmpUGE(offsets, b.CreateVectorSplat(lanesOfPiece(), limit));
+    if (access.total > 1) {
+      V low = b.CreateAnd(lanes, ConstantInt::get(lanes->getType(), access.total - 1));
+      bad = b.CreateOr(bad, b.CreateICmpNE(low, llvm::Constant::getNullValue(lanes->getType())));
+    }
+    if (m)
+      bad = b.CreateAnd(bad, pieceOf(m, Shape(), 0, piece));
+    anyBad = anyBad ? b.CreateOr(anyBad, bad) : bad;
+  }
+  V bits = b.CreateBitCast(anyBad, b.getIntNTy(lanesOfPiece()));
+  return b.CreateICmpEQ(bits, llvm::Constant::getNullValue(bits->getType()));
 }
 
 /// Adds the access to the counters. How many sectors or wavefronts it takes depends on the first address's
@@ -275,87 +268,173 @@ Emitter::Access Emitter::resolve(const Operation &o) {
                           : b.CreateAdd(access.given, b.getInt64(displacement));
     return access;
   }
-  V a = vectorOf(uint32_t(o.a));
-  a = b.CreateAdd(a,
-                  ConstantInt::get(a->getType(), narrow ? uint64_t(uint32_t(displacement)) : displacement));
-  if (narrow && !access.shared)
-    a = b.CreateZExt(a, vectorType(8));
-  access.lanes = a;
+  access.lanes = piecesOf(uint32_t(o.a));
+  for (V &lanes : access.lanes) {
+    uint64_t plus = narrow ? uint64_t(uint32_t(displacement)) : displacement;
+    lanes = b.CreateAdd(lanes, ConstantInt::get(lanes->getType(), plus));
+    if (narrow && !access.shared)
+      lanes = b.CreateZExt(lanes, shapedLike(lanes, i64));
+  }
   return access;
 }
 
 Value *Emitter::hostPointer(const Access &access, V offset) {
   if (access.shared)
     return b.CreateGEP(b.getInt8Ty(), access.host, offset);
-  return b.CreateIntToPtr(offset,
-                          offset->getType()->isVectorTy()
-                              ? (Type *)FixedVectorType::get(PointerType::getUnqual(context), warpSize)
-                              : PointerType::getUnqual(context));
+  return b.CreateIntToPtr(offset, shapedLike(offset, PointerType::getUnqual(context)));
+}
+
+/// Where the first lane's access would go, so many bytes on.
+Value *Emitter::placeAt(const Access &access, int64_t offset) {
+  return hostPointer(access, offset ? b.CreateAdd(access.first, b.getInt64(uint64_t(offset))) : access.first);
+}
+
+/// Where one lane's access goes.
+Value *Emitter::placeOf(const Access &access, unsigned lane) {
+  if (access.shape.scalar())
+    return placeAt(access, access.shape.pattern ? (*access.shape.pattern)[lane] : 0);
+  V address = b.CreateExtractElement(access.lanes[lane / lanesOfPiece()], uint64_t(lane % lanesOfPiece()));
+  return hostPointer(access, b.CreateZExt(address, b.getInt64Ty()));
 }
 
 Value *Emitter::extended(V raw, const Access &access) {
-  Type *t = b.getIntNTy(8 * access.registerBytes);
-  if (raw->getType()->isVectorTy())
-    t = FixedVectorType::get(t, warpSize);
+  Type *t = shapedLike(raw, b.getIntNTy(8 * access.registerBytes));
   return access.isSigned ? b.CreateSExt(raw, t) : b.CreateZExt(raw, t);
+}
+
+/// Rows of four elements, side by side in vectors of which each holds every so manieth row, to columns; and back.
+void Emitter::transpose(V (&rows)[4]) {
+  unsigned lanes = lanesOfPiece();
+  auto mix = [&](V x, V y, std::array<unsigned, 4> order) {
+    std::vector<int> pick;
+    for (unsigned group = 0; group < lanes; group += 4)
+      for (unsigned i : order)
+        pick.push_back(int(group + i % 4 + i / 4 * lanes));
+    return b.CreateShuffleVector(x, y, pick);
+  };
+  V low01 = mix(rows[0], rows[1], {0, 4, 1, 5}), low23 = mix(rows[2], rows[3], {0, 4, 1, 5});
+  V high01 = mix(rows[0], rows[1], {2, 6, 3, 7}), high23 = mix(rows[2], rows[3], {2, 6, 3, 7});
+  rows[0] = mix(low01, low23, {0, 1, 4, 5});
+  rows[1] = mix(low01, low23, {2, 3, 6, 7});
+  rows[2] = mix(high01, high23, {0, 1, 4, 5});
+  rows[3] = mix(high01, high23, {2, 3, 6, 7});
 }
 
 // --- loads ---
 
-/// The k-th element of every lane, by one wide load, a few scalar ones, or a gather from known places.
-Value *Emitter::loadStrided(Access &access, unsigned k) {
-  const Pattern &p = *access.shape.pattern;
-  int64_t low = smallest(p), element = access.element;
+/// What some lanes load, element by element: one value for all, one wide load that lanes pick from, or a load
+/// for each.
+Emitter::Pieces Emitter::loadPiece(Access &access, unsigned piece) {
+  unsigned lanes = lanesOfPiece();
+  int64_t element = access.element;
   Type *type = b.getIntNTy(8 * access.element);
-  unsigned span = unsigned((largest(p) - low) / element) + access.count;
-  if (span <= mostLoadedAtOnce && span <= distinct(p) * access.count * 4) {
-    if (!access.whole) {
-      V place = hostPointer(access, b.CreateAdd(access.first, b.getInt64(uint64_t(low))));
-      access.whole = b.CreateAlignedLoad(FixedVectorType::get(type, span), place, Align(access.total));
+  Pieces result;
+  if (access.shape.kind == Shape::Strided) {
+    const int64_t *p = access.shape.pattern->data() + piece * lanes;
+    int64_t low = *std::min_element(p, p + lanes), high = *std::max_element(p, p + lanes);
+    int64_t span = (high - low) / element + access.count;
+    if (low == high) {
+      for (unsigned k = 0; k < access.count; ++k) {
+        V &one = access.loaded[{low + k * element, 1}];
+        if (!one)
+          one = b.CreateVectorSplat(
+              lanes, b.CreateAlignedLoad(type, placeAt(access, low + k * element), Align(access.element)));
+        result.push_back(one);
+      }
+      return result;
     }
-    std::vector<int> pick;
-    for (int64_t x : p)
-      pick.push_back(int((x - low) / element) + int(k));
-    return b.CreateShuffleVector(access.whole, access.whole, pick);
-  }
-  if (distinct(p) <= 4 || access.element < 4) {
-    V result = nullptr;
-    std::set<int64_t> places(p.begin(), p.end());
-    for (int64_t place : places) {
-      V one = b.CreateAlignedLoad(
-          type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(uint64_t(place + k * element)))),
-          Align(access.element));
-      std::vector<llvm::Constant *> here;
-      for (int64_t x : p)
-        here.push_back(b.getInt1(x == place));
-      result = result ? b.CreateSelect(ConstantVector::get(here), splat(one), result) : splat(one);
+    bool rows = access.count == 4 && element == 4;
+    if (span <= mostRegisters * int64_t(lanes) && !(rows && isRamp(p, lanes, access.total) && !target.avx512)) {
+      V &all = access.loaded[{low, span}];
+      if (!all)
+        all = b.CreateAlignedLoad(FixedVectorType::get(type, unsigned(span)), placeAt(access, low),
+                                  Align(access.total));
+      for (unsigned k = 0; k < access.count; ++k) {
+        std::vector<int> pick;
+        for (unsigned i = 0; i < lanes; ++i)
+          pick.push_back(int((p[i] - low) / element) + int(k));
+        bool whole = span == int64_t(lanes) && isRamp(p, lanes, element);
+        result.push_back(whole ? all : b.CreateShuffleVector(all, all, pick));
+      }
+      return result;
     }
-    return result;
   }
-  V base = hostPointer(access, b.CreateAdd(access.first, b.getInt64(uint64_t(k * element))));
-  V places = b.CreateGEP(b.getInt8Ty(), base, patternVector(p, b.getInt32Ty()));
-  return b.CreateMaskedGather(FixedVectorType::get(type, warpSize), places, Align(access.element));
+  if (access.count == 4 && element == 4) {
+    V rows[4];
+    for (unsigned j = 0; j < 4; ++j) {
+      Pieces parts;
+      for (unsigned i = j; i < lanes; i += 4)
+        parts.push_back(b.CreateAlignedLoad(FixedVectorType::get(type, 4),
+                                            placeOf(access, piece * lanes + i), Align(access.total)));
+      rows[j] = joined(parts);
+    }
+    transpose(rows);
+    return {rows, rows + 4};
+  }
+  for (unsigned k = 0; k < access.count; ++k)
+    result.push_back(llvm::PoisonValue::get(FixedVectorType::get(type, lanes)));
+  for (unsigned i = 0; i < lanes; ++i) {
+    V place = placeOf(access, piece * lanes + i);
+    for (unsigned k = 0; k < access.count; ++k) {
+      V at = k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place;
+      result[k] =
+          b.CreateInsertElement(result[k], b.CreateAlignedLoad(type, at, Align(access.element)), uint64_t(i));
+    }
+  }
+  return result;
 }
 
-std::vector<Value *> Emitter::loadElements(const Operation &o, Access &access) {
-  std::vector<V> result;
+/// By the machine's own instruction for loads from anywhere.
+Emitter::Pieces Emitter::gatherPiece(const Access &access, unsigned piece) {
   Type *type = b.getIntNTy(8 * access.element);
+  unsigned lanes = lanesOfPiece();
+  V m = currentMask();
+  Pieces result;
   for (unsigned k = 0; k < access.count; ++k) {
-    V raw;
-    uint64_t at = uint64_t(k) * access.element;
-    if (access.shape.kind == Shape::Uniform)
-      raw = b.CreateAlignedLoad(type, hostPointer(access, b.CreateAdd(access.first, b.getInt64(at))),
-                                Align(access.element));
-    else if (access.shape.kind == Shape::Strided)
-      raw = loadStrided(access, k);
-    else {
-      V places =
-          hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at))
-                                 : access.lanes);
-      raw = b.CreateMaskedGather(FixedVectorType::get(type, warpSize), places, Align(access.element),
-                                 currentMask());
+    V places;
+    int64_t at = int64_t(k) * access.element;
+    if (access.shape.kind == Shape::Strided)
+      places = b.CreateGEP(b.getInt8Ty(), placeAt(access, at),
+                           patternVector(access.shape.pattern->data() + piece * lanes, lanes, b.getInt32Ty()));
+    else
+      places = hostPointer(access, b.CreateAdd(access.lanes[piece],
+                                               ConstantInt::get(access.lanes[piece]->getType(), uint64_t(at))));
+    bool masked = m && access.shape.kind == Shape::Varying;
+    result.push_back(b.CreateMaskedGather(FixedVectorType::get(type, lanes), places, Align(access.element),
+                                          masked ? pieceOf(m, Shape(), 0, piece) : nullptr));
+  }
+  return result;
+}
+
+/// Each element: one scalar, or pieces.
+std::vector<Emitter::Pieces> Emitter::loadElements(Access &access) {
+  std::vector<Pieces> result(access.count);
+  Type *type = b.getIntNTy(8 * access.element);
+  if (access.shape.kind == Shape::Uniform) {
+    for (unsigned k = 0; k < access.count; ++k)
+      result[k] = {extended(
+          b.CreateAlignedLoad(type, placeAt(access, k * access.element), Align(access.element)), access)};
+    return result;
+  }
+  V m = currentMask();
+  bool gathers = target.avx512 && access.element >= 4;
+  if (access.shape.kind == Shape::Varying && m && !gathers) // the others load what nobody looks at
+    for (unsigned piece = 0; piece < numPieces(); ++piece) {
+      V &lanes = access.lanes[piece];
+      V harmless = access.shared ? (V)b.getInt64(0) : b.CreatePtrToInt(frame, b.getInt64Ty());
+      harmless = b.CreateTrunc(harmless, lanes->getType()->getScalarType());
+      lanes = b.CreateSelect(pieceOf(m, Shape(), 0, piece), lanes, b.CreateVectorSplat(lanesOfPiece(), harmless));
     }
-    result.push_back(extended(raw, access));
+  for (unsigned piece = 0; piece < numPieces(); ++piece) {
+    bool scattered = access.shape.kind == Shape::Varying;
+    if (access.shape.kind == Shape::Strided) {
+      const int64_t *p = access.shape.pattern->data() + piece * lanesOfPiece();
+      int64_t low = *std::min_element(p, p + lanesOfPiece()), high = *std::max_element(p, p + lanesOfPiece());
+      scattered = (high - low) / access.element + access.count > mostRegisters * int64_t(lanesOfPiece());
+    }
+    Pieces elements = scattered && gathers ? gatherPiece(access, piece) : loadPiece(access, piece);
+    for (unsigned k = 0; k < access.count; ++k)
+      result[k].push_back(extended(elements[k], access));
   }
   return result;
 }
@@ -372,7 +451,7 @@ void Emitter::emitLoad(const Operation &o) {
   MDBuilder weights(context);
   b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(fast);
-  std::vector<V> elements = loadElements(o, access);
+  std::vector<Pieces> elements = loadElements(access);
   countMemory(o, access);
   BasicBlock *fastEnd = b.GetInsertBlock();
   b.CreateBr(loaded);
@@ -385,87 +464,123 @@ void Emitter::emitLoad(const Operation &o) {
   if (!access.shape.scalar())
     spillAlways(uint32_t(o.a));
   checkStatus(rareCall(o, access.given, currentMask()));
-  std::vector<V> slow;
+  std::vector<Pieces> slow;
   for (uint32_t slot : targets)
-    slow.push_back(scalar ? loadFirstActive(slot) : loadSlot(slot, false));
+    slow.push_back(scalar ? Pieces{loadFirstActive(slot)} : loadPieces(slot));
   BasicBlock *rareEnd = b.GetInsertBlock();
   b.CreateBr(loaded);
 
   b.SetInsertPoint(loaded);
-  std::vector<PHINode *> joined;
-  for (size_t k = 0; k < elements.size(); ++k) {
-    joined.push_back(b.CreatePHI(elements[k]->getType(), 2));
-    joined[k]->addIncoming(elements[k], fastEnd);
-    joined[k]->addIncoming(slow[k], rareEnd);
-  }
+  for (size_t k = 0; k < elements.size(); ++k)
+    for (size_t piece = 0; piece < elements[k].size(); ++piece) {
+      PHINode *phi = b.CreatePHI(elements[k][piece]->getType(), 2);
+      phi->addIncoming(elements[k][piece], fastEnd);
+      phi->addIncoming(slow[k][piece], rareEnd);
+      elements[k][piece] = phi;
+    }
   for (size_t k = 0; k < targets.size(); ++k)
-    define(o, int32_t(targets[k]), joined[k]);
+    if (scalar)
+      define(o, int32_t(targets[k]), elements[k][0]);
+    else
+      definePieces(o, targets[k], elements[k]);
 }
 
 // --- stores ---
 
-void Emitter::storeElements(const Operation &o, Access &access) {
+/// Of the lanes that store to one place the last one's value stays, so stores keep the lanes' order.
+void Emitter::storePiece(const Access &access, unsigned piece, const Pieces &elements) {
+  unsigned lanes = lanesOfPiece();
+  int64_t element = access.element;
   Type *type = b.getIntNTy(8 * access.element);
-  std::vector<uint32_t> sources = o.list;
-  if (access.count == 1)
-    sources = {uint32_t(o.d)};
+  if (access.count == 4 && element == 4) {
+    V rows[4] = {elements[0], elements[1], elements[2], elements[3]};
+    transpose(rows);
+    for (unsigned i = 0; i < lanes; ++i) {
+      int first = int(i / 4 * 4);
+      V row = b.CreateShuffleVector(rows[i % 4], rows[i % 4], {first, first + 1, first + 2, first + 3});
+      b.CreateAlignedStore(row, placeOf(access, piece * lanes + i), Align(access.total));
+    }
+    return;
+  }
+  if (access.shape.kind != Shape::Strided) {
+    for (unsigned k = 0; k < access.count; ++k)
+      for (unsigned i = 0; i < lanes; ++i) {
+        V place = placeOf(access, piece * lanes + i);
+        b.CreateAlignedStore(b.CreateExtractElement(elements[k], uint64_t(i)),
+                             k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place, Align(access.element));
+      }
+    return;
+  }
+  const int64_t *p = access.shape.pattern->data() + piece * lanes;
+  for (unsigned k = 0; k < access.count; ++k) {
+    std::map<int64_t, int> last; // the lane that stores to a place
+    for (unsigned i = 0; i < lanes; ++i)
+      last[p[i] + k * element] = int(i);
+    for (auto it = last.begin(); it != last.end();) {
+      int64_t begin = it->first;
+      std::vector<int> run;
+      for (; it != last.end() && it->first == begin + int64_t(run.size()) * element; ++it)
+        run.push_back(it->second);
+      for (size_t done = 0; done < run.size();) { // by powers of two
+        size_t size = lanes;
+        while (size > run.size() - done)
+          size /= 2;
+        std::vector<int> pick(run.begin() + ptrdiff_t(done), run.begin() + ptrdiff_t(done + size));
+        bool whole = size == lanes && isRamp(p, lanes, element);
+        V part = whole       ? elements[k]
+                 : size == 1 ? b.CreateExtractElement(elements[k], uint64_t(pick[0]))
+                             : b.CreateShuffleVector(elements[k], elements[k], pick);
+        b.CreateAlignedStore(part, placeAt(access, begin + int64_t(done) * element), Align(access.element));
+        done += size;
+      }
+    }
+  }
+}
+
+/// Lane by lane, where only some store: the others write to a place that nobody reads.
+void Emitter::storeMasked(const Access &access, unsigned piece, const Pieces &elements, V lanesThatStore) {
+  if (!scratch) {
+    IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().begin());
+    scratch = top.CreateAlloca(b.getInt64Ty(), b.getInt32(2));
+  }
+  V bits = maskBits(lanesThatStore);
+  Type *type = b.getIntNTy(8 * access.element);
+  for (unsigned i = 0; i < lanesOfPiece(); ++i) {
+    unsigned lane = piece * lanesOfPiece() + i;
+    V stores = b.CreateTrunc(b.CreateLShr(bits, lane), b.getInt1Ty());
+    V place = b.CreateSelect(stores, placeOf(access, lane), scratch);
+    for (unsigned k = 0; k < access.count; ++k)
+      b.CreateAlignedStore(b.CreateExtractElement(elements[k], uint64_t(i)),
+                           k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place, Align(access.element));
+  }
+}
+
+void Emitter::storeElements(const Access &access,
+                            const std::vector<Pieces> &pieces) {
+  Type *type = b.getIntNTy(8 * access.element);
   V lanes = currentMask();
-  auto cut = [&](V v) {
-    return b.CreateTrunc(v, v->getType()->isVectorTy() ? (Type *)FixedVectorType::get(type, warpSize) : type);
-  };
+  auto cut = [&](V v) { return b.CreateTrunc(v, shapedLike(v, type)); };
   if (access.shape.kind == Shape::Uniform) { // the last lane's value stays
     for (unsigned k = 0; k < access.count; ++k) {
-      V v = current(sources[k]);
-      if (shapeOf(sources[k]).kind != Shape::Uniform)
-        v = b.CreateExtractElement(vectorOf(sources[k]), uint64_t(warpSize - 1));
-      b.CreateAlignedStore(cut(v),
-                           hostPointer(access, b.CreateAdd(access.first, b.getInt64(k * access.element))),
-                           Align(access.element));
+      V v = pieces[k].size() == 1 ? pieces[k][0]
+                                  : b.CreateExtractElement(pieces[k].back(), uint64_t(lanesOfPiece() - 1));
+      b.CreateAlignedStore(cut(v), placeAt(access, k * access.element), Align(access.element));
     }
     return;
   }
-  bool ramp = access.shape.kind == Shape::Strided && isRamp(*access.shape.pattern, access.total);
-  if (ramp && access.count == 1) {
-    V v = cut(vectorOf(sources[0])), place = hostPointer(access, access.first);
-    if (lanes)
-      b.CreateMaskedStore(v, place, Align(access.element), lanes);
-    else
-      b.CreateAlignedStore(v, place, Align(access.element));
-    return;
-  }
-  if (ramp) {
-    std::vector<V> parts;
-    for (uint32_t slot : sources)
-      parts.push_back(cut(vectorOf(slot)));
-    std::vector<int> wide;
-    for (int i = 0; i < int(2 * warpSize); ++i)
-      wide.push_back(i);
-    V all = b.CreateShuffleVector(parts[0], parts[1], wide);
-    std::vector<int> order;
-    if (access.count == 4) {
-      V second = b.CreateShuffleVector(parts[2], parts[3], wide);
-      std::vector<int> wider;
-      for (int i = 0; i < int(4 * warpSize); ++i)
-        wider.push_back(i);
-      all = b.CreateShuffleVector(all, second, wider);
+  for (unsigned piece = 0; piece < numPieces(); ++piece) {
+    Pieces elements;
+    for (const Pieces &whole : pieces)
+      elements.push_back(cut(whole[piece]));
+    const int64_t *p = access.shape.pattern ? access.shape.pattern->data() + piece * lanesOfPiece() : nullptr;
+    if (!lanes) {
+      storePiece(access, piece, elements);
+    } else if (p && access.count == 1 && access.element >= 4 && isRamp(p, lanesOfPiece(), access.element)) {
+      b.CreateMaskedStore(elements[0], placeAt(access, p[0]), Align(access.element),
+                          pieceOf(lanes, Shape(), 0, piece));
+    } else {
+      storeMasked(access, piece, elements, lanes);
     }
-    for (int i = 0; i < int(warpSize * access.count); ++i)
-      order.push_back(i / int(access.count) + int(warpSize) * (i % int(access.count)));
-    b.CreateAlignedStore(b.CreateShuffleVector(all, all, order), hostPointer(access, access.first),
-                         Align(access.total));
-    return;
-  }
-  for (unsigned k = 0; k < access.count; ++k) {
-    uint64_t at = uint64_t(k) * access.element;
-    V places;
-    if (access.shape.kind == Shape::Strided)
-      places = b.CreateGEP(b.getInt8Ty(), hostPointer(access, b.CreateAdd(access.first, b.getInt64(at))),
-                           patternVector(*access.shape.pattern, b.getInt32Ty()));
-    else
-      places =
-          hostPointer(access, at ? b.CreateAdd(access.lanes, ConstantInt::get(access.lanes->getType(), at))
-                                 : access.lanes);
-    b.CreateMaskedScatter(cut(vectorOf(sources[k])), places, Align(access.element), lanes);
   }
 }
 
@@ -480,8 +595,11 @@ void Emitter::emitStore(const Operation &o) {
   std::vector<uint32_t> sources = o.list;
   if (access.count == 1)
     sources = {uint32_t(o.d)};
-  for (uint32_t slot : sources)
-    current(slot); // read here, not on one of the two ways
+  std::vector<Pieces> pieces; // made here, not on one of the two ways
+  for (uint32_t slot : sources) {
+    bool one = access.shape.kind == Shape::Uniform && shapeOf(slot).kind == Shape::Uniform;
+    pieces.push_back(one ? Pieces{scalarOf(slot)} : piecesOf(slot));
+  }
   V ok = inRange(o, access);
   BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
   MDBuilder weights(context);
@@ -494,7 +612,7 @@ void Emitter::emitStore(const Operation &o) {
   checkStatus(rareCall(o, access.given, currentMask()));
   b.CreateBr(stored);
   b.SetInsertPoint(fast);
-  storeElements(o, access);
+  storeElements(access, pieces);
   countMemory(o, access);
   b.CreateBr(stored);
   b.SetInsertPoint(stored);

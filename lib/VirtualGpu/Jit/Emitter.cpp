@@ -33,6 +33,7 @@ void Emitter::run(const std::string &name, std::vector<int32_t> &entryOf) {
   phis.resize(n);
   pending.assign(n, nullptr);
   values.assign(graph.slots.size(), nullptr);
+  waits.assign(graph.slots.size(), -1);
   chooseEntries();
   for (uint32_t k = 0; k < n; ++k)
     if (!shapes.atStart(k).empty())
@@ -62,17 +63,18 @@ llvm::Type *Emitter::scalarType(unsigned width) { return width ? b.getIntNTy(8 *
 llvm::Type *Emitter::vectorType(unsigned width) { return FixedVectorType::get(scalarType(width), warpSize); }
 Value *Emitter::splat(V scalar) { return b.CreateVectorSplat(warpSize, scalar); }
 
-Value *Emitter::patternVector(const Pattern &p, llvm::Type *elementType) {
+Value *Emitter::patternVector(const int64_t *offsets, unsigned lanes, llvm::Type *elementType) {
   std::vector<llvm::Constant *> parts;
-  for (int64_t x : p)
-    parts.push_back(ConstantInt::get(elementType, uint64_t(x), true));
+  for (unsigned i = 0; i < lanes; ++i)
+    parts.push_back(ConstantInt::get(elementType, uint64_t(offsets[i]), true));
   return ConstantVector::get(parts);
 }
 
 Value *Emitter::materialised(V scalar, const Shape &shape, unsigned width) {
   V vector = splat(scalar);
-  return shape.kind == Shape::Strided ? b.CreateAdd(vector, patternVector(*shape.pattern, scalarType(width)))
-                                      : vector;
+  return shape.kind == Shape::Strided
+             ? b.CreateAdd(vector, patternVector(shape.pattern->data(), warpSize, scalarType(width)))
+             : vector;
 }
 
 /// The slot's value in the shape that the state says; null only for a slot that holds nothing yet.
@@ -82,6 +84,8 @@ Value *Emitter::current(uint32_t slot) {
     return ConstantInt::get(scalarType(s.width), s.width ? s.constant : s.constant != 0);
   if (values[slot])
     return values[slot];
+  if (waits[slot] >= 0)
+    return values[slot] = joined(piecesOf(slot));
   bool scalar = state[slot].scalar();
   if (!s.inFrame)
     return llvm::Constant::getNullValue(scalar ? scalarType(s.width) : vectorType(s.width));
@@ -98,21 +102,161 @@ Value *Emitter::vectorOf(uint32_t slot) {
 Value *Emitter::asFloat(V value) {
   Type *t = value->getType();
   Type *element = t->getScalarSizeInBits() == 64 ? b.getDoubleTy() : b.getFloatTy();
-  return b.CreateBitCast(value, t->isVectorTy() ? FixedVectorType::get(element, warpSize) : element);
+  return b.CreateBitCast(value, shapedLike(value, element));
 }
 Value *Emitter::asInteger(V value) {
   Type *t = value->getType();
   Type *element = b.getIntNTy(t->getScalarSizeInBits());
-  return b.CreateBitCast(value, t->isVectorTy() ? FixedVectorType::get(element, warpSize) : element);
+  return b.CreateBitCast(value, shapedLike(value, element));
 }
 Value *Emitter::intType(V like, unsigned bits, uint64_t value) {
   Type *t = b.getIntNTy(bits);
-  return ConstantInt::get(like->getType()->isVectorTy() ? FixedVectorType::get(t, warpSize) : t, value);
+  return ConstantInt::get(shapedLike(like, t), value);
 }
 
 /// 32 bits, one per lane.
 Value *Emitter::maskBits(V m) {
   return m->getType()->isVectorTy() ? b.CreateBitCast(m, b.getInt32Ty()) : b.CreateSExt(m, b.getInt32Ty());
+}
+
+// --- pieces ---
+//
+// Operations on vectors wait until a result is needed. Then all that wait are worked out for the first few
+// lanes, then for the next few, and so on: a chain of operations stays in the machine's registers, where whole
+// warps would go through memory between any two of them.
+
+void Emitter::wait(const Operation &o) {
+  Waiting w;
+  w.o = &o;
+  const int32_t slots[3] = {o.a, o.b, o.c};
+  for (int i = 0; i < 3; ++i) {
+    if (slots[i] < 0)
+      continue;
+    uint32_t slot = uint32_t(slots[i]);
+    if (waits[slot] >= 0) {
+      w.in[i].waits = waits[slot];
+    } else {
+      w.in[i].value = current(slot);
+      w.in[i].shape = shapeOf(slot);
+      w.in[i].width = graph.slots[slot].width;
+    }
+  }
+  waits[uint32_t(o.d)] = int32_t(waiting.size());
+  values[uint32_t(o.d)] = nullptr;
+  waiting.push_back(std::move(w));
+}
+
+/// Which of those that wait are worked out together, in their order. Few results at a time, with all that leads to
+/// them: as many as registers hold.
+std::vector<std::vector<uint32_t>> Emitter::groupsOfWaiting() const {
+  std::vector<bool> isOperand(waiting.size()), isTaken(waiting.size());
+  auto eachOperand = [&](uint32_t i, auto visit) {
+    for (const auto &from : waiting[i].in)
+      if (from.waits >= int32_t(workedOut) && waiting[size_t(from.waits)].o)
+        visit(uint32_t(from.waits));
+  };
+  for (uint32_t i = uint32_t(workedOut); i < waiting.size(); ++i)
+    eachOperand(i, [&](uint32_t k) { isOperand[k] = true; });
+  std::vector<std::vector<uint32_t>> groups;
+  unsigned results = target.avx512 ? 16 : 8, inGroup = results;
+  for (uint32_t i = uint32_t(workedOut); i < waiting.size(); ++i) {
+    if (isOperand[i] || !waiting[i].o)
+      continue;
+    if (inGroup == results)
+      groups.emplace_back(), inGroup = 0;
+    ++inGroup;
+    for (std::vector<uint32_t> stack = {i}; !stack.empty();) {
+      uint32_t k = stack.back();
+      stack.pop_back();
+      if (isTaken[k])
+        continue;
+      isTaken[k] = true;
+      groups.back().push_back(k);
+      eachOperand(k, [&](uint32_t operand) { stack.push_back(operand); });
+    }
+  }
+  for (auto &group : groups)
+    std::sort(group.begin(), group.end());
+  return groups;
+}
+
+void Emitter::workOut() {
+  std::vector<std::vector<uint32_t>> groups = groupsOfWaiting();
+  for (unsigned piece = 0; piece < numPieces(); ++piece) {
+    std::map<std::pair<V, const Pattern *>, V> cut;
+    for (const auto &group : groups)
+      for (uint32_t i : group) {
+        V in[3] = {};
+        for (int k = 0; k < 3; ++k) {
+          const auto &from = waiting[i].in[k];
+          if (from.waits >= 0)
+            in[k] = waiting[size_t(from.waits)].pieces[piece];
+          else if (from.value) {
+            V &part = cut[{from.value, from.shape.pattern}];
+            in[k] = part = part ? part : pieceOf(from.value, from.shape, from.width, piece);
+          }
+        }
+        waiting[i].pieces.push_back(computed(*waiting[i].o, in[0], in[1], in[2]));
+      }
+  }
+  workedOut = waiting.size();
+}
+
+/// Works out what these slots wait for, before ways part of which only some would do it.
+void Emitter::settle(const SlotSet &slots) {
+  for (uint32_t s = 0; s < slots.size(); ++s)
+    if (slots[s] && waits[s] >= 0)
+      current(s);
+}
+
+Value *Emitter::pieceOf(V value, const Shape &shape, unsigned width, unsigned piece) {
+  unsigned lanes = lanesOfPiece();
+  if (!value->getType()->isVectorTy()) {
+    V all = b.CreateVectorSplat(lanes, value);
+    return shape.kind == Shape::Strided
+               ? b.CreateAdd(all, patternVector(shape.pattern->data() + piece * lanes, lanes, scalarType(width)))
+               : all;
+  }
+  std::vector<int> pick(lanes);
+  for (unsigned i = 0; i < lanes; ++i)
+    pick[i] = int(piece * lanes + i);
+  return b.CreateShuffleVector(value, value, pick);
+}
+
+Emitter::Pieces Emitter::piecesOf(uint32_t slot) {
+  if (waits[slot] >= 0) {
+    workOut();
+    return waiting[size_t(waits[slot])].pieces;
+  }
+  Pieces pieces;
+  V value = current(slot);
+  for (unsigned piece = 0; piece < numPieces(); ++piece)
+    pieces.push_back(pieceOf(value, shapeOf(slot), graph.slots[slot].width, piece));
+  return pieces;
+}
+
+Value *Emitter::joined(const Pieces &pieces) {
+  Pieces parts = pieces;
+  while (parts.size() > 1) {
+    std::vector<int> all(2 * cast<FixedVectorType>(parts[0]->getType())->getNumElements());
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = int(i);
+    Pieces pairs;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], all));
+    parts = pairs;
+  }
+  return parts[0];
+}
+
+/// As define(), of a value in pieces.
+void Emitter::definePieces(const Operation &o, uint32_t slot, Pieces pieces) {
+  if (!mayWait(o, int32_t(slot)))
+    return define(o, int32_t(slot), joined(pieces));
+  waits[slot] = int32_t(waiting.size());
+  values[slot] = nullptr;
+  waiting.emplace_back();
+  waiting.back().pieces = std::move(pieces);
 }
 
 // --- the frame and the warp ---
@@ -149,9 +293,30 @@ void Emitter::storeSlot(uint32_t slot, V vector) {
     b.CreateAlignedStore(vector, framePointer(s.offset), Align(64));
 }
 
+/// Of a slot that is not in the frame already.
+void Emitter::storePieces(uint32_t slot) {
+  const Slot &s = graph.slots[slot];
+  if (waits[slot] < 0 || s.width == 0)
+    return storeSlot(slot, vectorOf(slot));
+  Pieces pieces = piecesOf(slot);
+  for (unsigned piece = 0; piece < pieces.size(); ++piece)
+    b.CreateAlignedStore(pieces[piece], framePointer(s.offset + piece * lanesOfPiece() * s.width),
+                         Align(std::min(64u, lanesOfPiece() * s.width)));
+}
+
+Emitter::Pieces Emitter::loadPieces(uint32_t slot) {
+  const Slot &s = graph.slots[slot];
+  Pieces pieces;
+  for (unsigned piece = 0; piece < numPieces(); ++piece)
+    pieces.push_back(b.CreateAlignedLoad(FixedVectorType::get(scalarType(s.width), lanesOfPiece()),
+                                         framePointer(s.offset + piece * lanesOfPiece() * s.width),
+                                         Align(std::min(64u, lanesOfPiece() * s.width))));
+  return pieces;
+}
+
 void Emitter::spill(uint32_t slot) {
   if (!graph.slots[slot].isConstant && !graph.slots[slot].inFrame && state[slot].kind != Shape::None)
-    storeSlot(slot, vectorOf(slot));
+    storePieces(slot);
 }
 
 /// Gives the slot a new value. Where lanes do not take part, they keep what they had.
@@ -177,6 +342,7 @@ void Emitter::define(const Operation &o, int32_t slotIndex, V value) {
     storeSlot(slot, whole);
   }
   values[slot] = value;
+  waits[slot] = -1;
 }
 
 Value *Emitter::operationPointer(uint32_t at) {
@@ -218,23 +384,64 @@ void Emitter::chooseEntries() {
 void Emitter::emitBlock(uint32_t k) {
   blockIndex = k;
   mask = nullptr;
-  if (shapes.parted[k] < 0)
-    startBlock(k);
-  else {
-    mask = pending[k] ? pending[k] : llvm::Constant::getNullValue(vectorType(0));
-    before = values;
-    stateBefore = state;
-    pendingBefore = pending;
-    skipFrom = b.GetInsertBlock();
-    BasicBlock *body = newBlock("some");
-    skipTo = newBlock("past");
-    b.CreateCondBr(b.CreateICmpNE(maskBits(mask), b.getInt32(0)), body, skipTo);
-    b.SetInsertPoint(body);
-  }
+  if (shapes.parted[k] >= 0)
+    return emitMasked(k);
+  startBlock(k);
+  emitOperations(k);
+  terminate(k);
+  forgetWaiting();
+}
+
+void Emitter::forgetWaiting() {
+  waiting.clear();
+  workedOut = 0;
+  std::fill(waits.begin(), waits.end(), -1);
+}
+
+void Emitter::emitOperations(uint32_t k) {
   const Block &block = graph.blocks[k];
   for (uint32_t i = block.first; i < block.last; ++i)
     emitOperation(graph.operations[i]);
-  terminate(k);
+  settle(block.liveOut);
+  if (const Operation &last = graph.operations[block.last - 1]; last.kind == Kind::BranchIf && waits[uint32_t(last.a)] >= 0)
+    current(uint32_t(last.a));
+}
+
+/// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked.
+void Emitter::emitMasked(uint32_t k) {
+  V lanes = pending[k] ? pending[k] : llvm::Constant::getNullValue(vectorType(0));
+  const std::vector<V> before = values, pendingBefore = pending;
+  const State stateBefore = state;
+  const Block &block = graph.blocks[k];
+  bool copies = std::any_of(graph.operations.begin() + block.first, graph.operations.begin() + block.last,
+                            [](const Operation &o) { return o.kind == Kind::Load || o.kind == Kind::Store; });
+  BasicBlock *skipped = b.GetInsertBlock(), *some = newBlock("some"), *past = newBlock("past");
+  BasicBlock *any = copies ? newBlock("any") : some, *all = copies ? newBlock("all") : nullptr;
+  V bits = maskBits(lanes);
+  b.CreateCondBr(b.CreateICmpNE(bits, b.getInt32(0)), any, past);
+  if (copies) {
+    b.SetInsertPoint(any);
+    b.CreateCondBr(b.CreateICmpEQ(bits, b.getInt32(allLanes)), all, some);
+  }
+  std::vector<Way> ways;
+  for (BasicBlock *start : {all, some}) {
+    if (!start)
+      continue;
+    values = before, state = stateBefore, pending = pendingBefore;
+    mask = start == some ? lanes : nullptr;
+    b.SetInsertPoint(start);
+    emitOperations(k);
+    sendLanes(k);
+    ways.push_back({b.GetInsertBlock(), mask, values, pending});
+    forgetWaiting();
+    b.CreateBr(past);
+  }
+  ways.push_back({skipped, nullptr, before, pendingBefore});
+  joinWays(k, ways, past, stateBefore);
+  mask = nullptr;
+  uint32_t first = uint32_t(shapes.parted[k]);
+  if (k + 1 == shapes.ends[first])
+    jump(k, uint32_t(shapes.joins[first]), graph.operations[block.last - 1].at);
 }
 
 /// Every register that is alive here and lives in no frame gets a phi, unless there is one way in.
@@ -287,60 +494,68 @@ void Emitter::fillPhis() {
   }
 }
 
+/// Does a register that is alive at the block's start not look as supposed? Null if none could.
+Value *Emitter::differsFromSupposed(uint32_t k) {
+  V differs = nullptr;
+  for (uint32_t s = 0; s < graph.slots.size(); ++s) {
+    const Shape &shape = state[s];
+    if (!graph.blocks[k].liveIn[s] || !shape.scalar())
+      continue;
+    V vector = loadSlot(s, false), scalar = loadSlot(s, true);
+    V bad = b.CreateICmpNE(vector, materialised(scalar, shape, graph.slots[s].width));
+    bad = b.CreateICmpNE(maskBits(bad), b.getInt32(0));
+    if (shape.align && shape.align < 8 * graph.slots[s].width && graph.slots[s].width)
+      bad = b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(scalar, (1ull << shape.align) - 1),
+                                           llvm::Constant::getNullValue(scalar->getType())));
+    if (shape.high != unknownBound && graph.slots[s].width) {
+      uint64_t span =
+          shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
+      bad = b.CreateOr(bad,
+                       b.CreateICmpUGT(scalar, ConstantInt::get(scalar->getType(),
+                                                                shape.high >= span ? shape.high - span : 0)));
+    }
+    if (shape.known && graph.slots[s].width)
+      bad = b.CreateOr(bad, b.CreateICmpNE(scalar, ConstantInt::get(scalar->getType(), shape.value)));
+    differs = differs ? b.CreateOr(differs, bad) : bad;
+  }
+  return differs;
+}
+
 /// A switch over the entries; each loads what is alive, and goes back where it does not look as supposed.
 void Emitter::emitEntries() {
   BasicBlock *wrong = newBlock("wrong");
   SwitchInst *choice = b.CreateSwitch(function->getArg(2), wrong);
   uint32_t number = 0;
+  auto stopsBefore = [&](uint32_t k) {
+    return k && graph.operations[graph.blocks[k].first - 1].kind == Kind::Barrier;
+  };
   for (uint32_t k = 0; k < graph.blocks.size(); ++k) {
     if (!isEntry[k])
       continue;
-    BasicBlock *enter = newBlock("enter");
-    choice->addCase(b.getInt32(number++), enter);
-    b.SetInsertPoint(enter);
+    BasicBlock *enter = newBlock("enter"), *load = newBlock("load");
+    choice->addCase(b.getInt32(number), enter);
+    if (stopsBefore(k))
+      choice->addCase(b.getInt32(number | leftByCompiled), load);
+    ++number;
     state = shapes.atStart(k);
     std::fill(values.begin(), values.end(), nullptr);
-    V differs = nullptr;
-    for (uint32_t s = 0; s < graph.slots.size(); ++s) {
-      if (!graph.blocks[k].liveIn[s])
-        continue;
-      const Shape &shape = state[s];
-      if (!shape.scalar()) {
-        if (!graph.slots[s].inFrame)
-          values[s] = loadSlot(s, false);
-        continue;
-      }
-      V vector = loadSlot(s, false), scalar = loadSlot(s, true);
-      V bad = b.CreateICmpNE(vector, materialised(scalar, shape, graph.slots[s].width));
-      bad = b.CreateICmpNE(maskBits(bad), b.getInt32(0));
-      if (shape.align && shape.align < 8 * graph.slots[s].width && graph.slots[s].width)
-        bad = b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(scalar, (1ull << shape.align) - 1),
-                                             llvm::Constant::getNullValue(scalar->getType())));
-      if (shape.high != unknownBound && graph.slots[s].width) {
-        uint64_t span =
-            shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
-        bad = b.CreateOr(
-            bad, b.CreateICmpUGT(scalar, ConstantInt::get(scalar->getType(),
-                                                          shape.high >= span ? shape.high - span : 0)));
-      }
-      if (shape.known && graph.slots[s].width)
-        bad = b.CreateOr(bad, b.CreateICmpNE(scalar, ConstantInt::get(scalar->getType(), shape.value)));
-      differs = differs ? b.CreateOr(differs, bad) : bad;
-      if (!graph.slots[s].inFrame)
-        values[s] = scalar;
+    b.SetInsertPoint(enter);
+    if (V differs = k ? differsFromSupposed(k) : nullptr) {
+      BasicBlock *not_ = newBlock("not");
+      b.CreateCondBr(differs, not_, load);
+      b.SetInsertPoint(not_);
+      b.CreateStore(operationPointer(graph.operations[graph.blocks[k].first].at),
+                    warpPointer(offsetof(Warp, pc)));
+      b.CreateRet(b.getInt32(unsigned(Status::Interpret)));
+    } else {
+      b.CreateBr(load);
     }
-    if (k == 0 || !differs) {
-      addEdge(k);
-      b.CreateBr(starts[k]);
-      continue;
-    }
-    BasicBlock *not_ = newBlock("not");
+    b.SetInsertPoint(load);
+    for (uint32_t s = 0; s < graph.slots.size(); ++s)
+      if (graph.blocks[k].liveIn[s] && !graph.slots[s].inFrame)
+        values[s] = loadSlot(s, state[s].scalar());
     addEdge(k);
-    b.CreateCondBr(differs, not_, starts[k]);
-    b.SetInsertPoint(not_);
-    b.CreateStore(operationPointer(graph.operations[graph.blocks[k].first].at),
-                  warpPointer(offsetof(Warp, pc)));
-    b.CreateRet(b.getInt32(unsigned(Status::Interpret)));
+    b.CreateBr(starts[k]);
   }
   b.SetInsertPoint(wrong);
   b.CreateUnreachable();
@@ -413,30 +628,31 @@ static void addPending(IRBuilder<> &b, Value *&pending, Value *lanes) {
   pending = pending ? b.CreateOr(pending, lanes) : lanes;
 }
 
+/// To the blocks that the lanes go on to from here.
+void Emitter::sendLanes(uint32_t k) {
+  const Operation &o = graph.operations[graph.blocks[k].last - 1];
+  uint32_t first = shapes.joins[k] >= 0 ? k : uint32_t(shapes.parted[k]), join = uint32_t(shapes.joins[first]);
+  V here = mask ? mask : llvm::Constant::getAllOnesValue(vectorType(0));
+  auto send = [&](uint32_t to, V lanes) {
+    if (to != join)
+      addPending(b, pending[to], lanes);
+  };
+  if (o.kind != Kind::BranchIf)
+    return send(graph.blocks[k].next[0], here);
+  uint32_t target = uint32_t(graph.blockOfOp[size_t(o.op->target - graph.program->ops.data())]);
+  V p = vectorOf(uint32_t(o.a));
+  if (o.op->n)
+    p = b.CreateNot(p);
+  send(target, b.CreateAnd(here, p));
+  send(k + 1, b.CreateAnd(here, b.CreateNot(p)));
+}
+
 void Emitter::terminate(uint32_t k) {
   const Operation &o = graph.operations[graph.blocks[k].last - 1];
-  bool parts = shapes.joins[k] >= 0;
-  if (parts || shapes.parted[k] >= 0) {
-    uint32_t first = parts ? k : uint32_t(shapes.parted[k]), join = uint32_t(shapes.joins[first]);
-    V here = mask ? mask : llvm::Constant::getAllOnesValue(vectorType(0));
-    auto send = [&](uint32_t to, V lanes) {
-      if (to != join)
-        addPending(b, pending[to], lanes);
-    };
-    if (o.kind == Kind::BranchIf) {
-      uint32_t target = uint32_t(graph.blockOfOp[size_t(o.op->target - graph.program->ops.data())]);
-      V p = vectorOf(uint32_t(o.a));
-      if (o.op->n)
-        p = b.CreateNot(p);
-      send(target, b.CreateAnd(here, p));
-      send(k + 1, b.CreateAnd(here, b.CreateNot(p)));
-    } else {
-      send(graph.blocks[k].next[0], here);
-    }
-    if (!parts)
-      finishMasked(k);
-    if (k + 1 == shapes.ends[first])
-      jump(k, join, o.at);
+  if (shapes.joins[k] >= 0) {
+    sendLanes(k);
+    if (k + 1 == shapes.ends[k])
+      jump(k, uint32_t(shapes.joins[k]), o.at);
     return;
   }
   switch (o.kind) {
@@ -475,64 +691,60 @@ void Emitter::terminate(uint32_t k) {
 }
 
 /// The end of a block under a mask: new values for its lanes, the old ones for the others and where it was
-/// skipped.
-void Emitter::finishMasked(uint32_t k) {
-  std::vector<V> old(values.size(), nullptr);
+/// skipped, which is the last way.
+void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past, const State &stateBefore) {
   State after = state;
   SlotSet written(values.size(), false);
   for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
     for (uint32_t d : graph.operations[i].defs)
       written[d] = true;
-  std::vector<uint32_t> changed;
+  const Way &skipped = ways.back();
   for (uint32_t s = 0; s < values.size(); ++s) {
     if (!written[s]) { // what was read from the frame in here is not known behind
-      values[s] = before[s];
+      values[s] = skipped.values[s];
       continue;
     }
-    if (shapes.blends(k, s))
-      after[s] = Shape(), after[s].kind = Shape::Varying;
-    if (graph.slots[s].inFrame)
-      values[s] = nullptr;
-    else
-      changed.push_back(s);
-  }
-  BasicBlock *body = b.GetInsertBlock();
-  for (uint32_t s : changed) {
+    values[s] = nullptr;
     bool blends = shapes.blends(k, s);
-    bool vector = blends || values[s]->getType()->isVectorTy();
+    if (blends)
+      after[s] = Shape(), after[s].kind = Shape::Varying;
+    if (graph.slots[s].inFrame || (!blends && !graph.blocks[k].liveOut[s]))
+      continue;
+    bool vector = !after[s].scalar();
     Type *type = vector ? vectorType(graph.slots[s].width) : scalarType(graph.slots[s].width);
-    b.SetInsertPoint(skipFrom->getTerminator());
-    V was = before[s];
-    if (!was || was->getType()->isVectorTy() > vector)
-      was = llvm::Constant::getNullValue(type);
-    else if (vector && !was->getType()->isVectorTy())
-      was = materialised(was, stateBefore[s], graph.slots[s].width);
-    old[s] = was;
-    b.SetInsertPoint(body);
-    if (blends) {
-      V now = values[s]->getType()->isVectorTy() ? values[s]
-                                                 : materialised(values[s], state[s], graph.slots[s].width);
-      values[s] = b.CreateSelect(mask, now, was);
+    auto fitted = [&](const Way &way, const Shape &shape) -> V {
+      V value = way.values[s];
+      if (!value || value->getType()->isVectorTy() > vector)
+        return llvm::Constant::getNullValue(type);
+      b.SetInsertPoint(way.end->getTerminator());
+      return vector && !value->getType()->isVectorTy() ? materialised(value, shape, graph.slots[s].width)
+                                                       : value;
+    };
+    V was = fitted(skipped, stateBefore[s]);
+    b.SetInsertPoint(past);
+    PHINode *phi = b.CreatePHI(type, unsigned(ways.size()));
+    phi->addIncoming(was, skipped.end);
+    for (size_t i = 0; i + 1 < ways.size(); ++i) {
+      V now = fitted(ways[i], state[s]);
+      if (blends && ways[i].mask) {
+        b.SetInsertPoint(ways[i].end->getTerminator());
+        now = b.CreateSelect(ways[i].mask, now, was);
+      }
+      phi->addIncoming(now, ways[i].end);
     }
-  }
-  b.CreateBr(skipTo);
-  b.SetInsertPoint(skipTo);
-  for (uint32_t s : changed) {
-    PHINode *phi = b.CreatePHI(values[s]->getType(), 2);
-    phi->addIncoming(values[s], body);
-    phi->addIncoming(old[s], skipFrom);
     values[s] = phi;
   }
-  for (uint32_t t = 0; t < pending.size(); ++t)
-    if (pending[t] != pendingBefore[t]) {
-      PHINode *phi = b.CreatePHI(vectorType(0), 2);
-      phi->addIncoming(pending[t], body);
-      phi->addIncoming(pendingBefore[t] ? pendingBefore[t] : llvm::Constant::getNullValue(vectorType(0)),
-                       skipFrom);
-      pending[t] = phi;
-    }
+  b.SetInsertPoint(past);
+  for (uint32_t t = 0; t < pending.size(); ++t) {
+    pending[t] = skipped.pending[t];
+    if (ways[0].pending[t] == skipped.pending[t])
+      continue;
+    PHINode *phi = b.CreatePHI(vectorType(0), unsigned(ways.size()));
+    for (const Way &way : ways)
+      phi->addIncoming(way.pending[t] ? way.pending[t] : llvm::Constant::getNullValue(vectorType(0)), way.end);
+    pending[t] = phi;
+  }
   state = after;
-  mask = nullptr;
 }
 
 void Emitter::countBlock(const Operation &label) {
@@ -554,7 +766,7 @@ void Emitter::emitOperation(const Operation &o) {
   if (o.kind == Kind::Label)
     return countBlock(o);
   State next = state;
-  result = shapes.apply(o, next, mask != nullptr);
+  result = shapes.apply(o, next, shapes.parted[blockIndex] >= 0);
   resultShape = result.d;
   if (o.kind != Kind::Pure)
     setGuard(o);

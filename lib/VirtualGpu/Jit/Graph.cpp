@@ -161,6 +161,29 @@ Graph::Graph(const Program &p) : program(&p) {
     return;
   }
   flow();
+  keepSteadySlots();
+}
+
+/// A register that stays the same through a loop with barriers need not be written to the frame at each of
+/// them: it lives there.
+void Graph::keepSteadySlots() {
+  std::vector<bool> inLoop(blocks.size(), false);
+  for (uint32_t b = 0; b < blocks.size(); ++b)
+    for (uint32_t to : blocks[b].next)
+      if (to <= b)
+        std::fill(inLoop.begin() + to, inLoop.begin() + b + 1, true);
+  SlotSet steady(slots.size(), false);
+  for (uint32_t b = 0; b < blocks.size(); ++b)
+    if (inLoop[b] && operations[blocks[b].last - 1].kind == Kind::Barrier)
+      for (uint32_t s = 0; s < slots.size(); ++s)
+        steady[s] = steady[s] || blocks[b].liveOut[s];
+  for (uint32_t b = 0; b < blocks.size(); ++b)
+    for (uint32_t i = blocks[b].first; i < blocks[b].last && inLoop[b]; ++i)
+      for (uint32_t d : operations[i].defs)
+        steady[d] = false;
+  for (uint32_t s = 0; s < slots.size(); ++s)
+    if (steady[s] && !slots[s].isConstant)
+      slots[s].inFrame = true;
 }
 
 void Graph::placeSlots() {

@@ -36,7 +36,7 @@ struct Slot {
   uint8_t width;
   bool isConstant = false;
   uint64_t constant = 0;
-  bool inFrame = false; // handlers look at it: the frame always holds its value
+  bool inFrame = false; // the frame always holds its value: handlers look at it, or it hardly ever changes
 };
 
 struct Operation {
@@ -78,6 +78,7 @@ private:
   const std::vector<uint32_t> *findList(const Op &op) const;
   bool worksInRegisters(const Operation &o) const;
   void findBlocks();
+  void keepSteadySlots();
   void flow();
 };
 

@@ -315,6 +315,8 @@ Shape Shapes::pure(const Operation &o, const State &state, Result &result) const
       allUniform &= in[i].kind == Shape::Uniform;
     }
   Shape s = strided(*o.name, o, in[0], in[1], in[2], result);
+  if (s.kind == Shape::Uniform && s.high == 0)
+    s = constant(0);
   if (allUniform && s.kind != Shape::Uniform && !startsWith(*o.name, "shfl."))
     s = uniform();
   if (allUniform)
