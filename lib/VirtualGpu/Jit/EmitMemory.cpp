@@ -302,7 +302,8 @@ Value *Emitter::extended(V raw, const Access &access) {
   return access.isSigned ? b.CreateSExt(raw, t) : b.CreateZExt(raw, t);
 }
 
-/// Rows of four elements, side by side in vectors of which each holds every so manieth row, to columns; and back.
+/// Rows of four elements, side by side in vectors of which each holds every so manieth row, to columns; and
+/// back.
 void Emitter::transpose(V (&rows)[4]) {
   unsigned lanes = lanesOfPiece();
   auto mix = [&](V x, V y, std::array<unsigned, 4> order) {
@@ -344,7 +345,8 @@ Emitter::Pieces Emitter::loadPiece(Access &access, unsigned piece) {
       return result;
     }
     bool rows = access.count == 4 && element == 4;
-    if (span <= mostRegisters * int64_t(lanes) && !(rows && isRamp(p, lanes, access.total) && !target.avx512)) {
+    if (span <= mostRegisters * int64_t(lanes) &&
+        !(rows && isRamp(p, lanes, access.total) && !target.avx512)) {
       V &all = access.loaded[{low, span}];
       if (!all)
         all = b.CreateAlignedLoad(FixedVectorType::get(type, unsigned(span)), placeAt(access, low),
@@ -364,8 +366,8 @@ Emitter::Pieces Emitter::loadPiece(Access &access, unsigned piece) {
     for (unsigned j = 0; j < 4; ++j) {
       Pieces parts;
       for (unsigned i = j; i < lanes; i += 4)
-        parts.push_back(b.CreateAlignedLoad(FixedVectorType::get(type, 4),
-                                            placeOf(access, piece * lanes + i), Align(access.total)));
+        parts.push_back(b.CreateAlignedLoad(FixedVectorType::get(type, 4), placeOf(access, piece * lanes + i),
+                                            Align(access.total)));
       rows[j] = joined(parts);
     }
     transpose(rows);
@@ -394,11 +396,13 @@ Emitter::Pieces Emitter::gatherPiece(const Access &access, unsigned piece) {
     V places;
     int64_t at = int64_t(k) * access.element;
     if (access.shape.kind == Shape::Strided)
-      places = b.CreateGEP(b.getInt8Ty(), placeAt(access, at),
-                           patternVector(access.shape.pattern->data() + piece * lanes, lanes, b.getInt32Ty()));
+      places =
+          b.CreateGEP(b.getInt8Ty(), placeAt(access, at),
+                      patternVector(access.shape.pattern->data() + piece * lanes, lanes, b.getInt32Ty()));
     else
-      places = hostPointer(access, b.CreateAdd(access.lanes[piece],
-                                               ConstantInt::get(access.lanes[piece]->getType(), uint64_t(at))));
+      places =
+          hostPointer(access, b.CreateAdd(access.lanes[piece],
+                                          ConstantInt::get(access.lanes[piece]->getType(), uint64_t(at))));
     bool masked = m && access.shape.kind == Shape::Varying;
     result.push_back(b.CreateMaskedGather(FixedVectorType::get(type, lanes), places, Align(access.element),
                                           masked ? pieceOf(m, Shape(), 0, piece) : nullptr));
@@ -423,7 +427,8 @@ std::vector<Emitter::Pieces> Emitter::loadElements(Access &access) {
       V &lanes = access.lanes[piece];
       V harmless = access.shared ? (V)b.getInt64(0) : b.CreatePtrToInt(frame, b.getInt64Ty());
       harmless = b.CreateTrunc(harmless, lanes->getType()->getScalarType());
-      lanes = b.CreateSelect(pieceOf(m, Shape(), 0, piece), lanes, b.CreateVectorSplat(lanesOfPiece(), harmless));
+      lanes =
+          b.CreateSelect(pieceOf(m, Shape(), 0, piece), lanes, b.CreateVectorSplat(lanesOfPiece(), harmless));
     }
   for (unsigned piece = 0; piece < numPieces(); ++piece) {
     bool scattered = access.shape.kind == Shape::Varying;
@@ -555,8 +560,7 @@ void Emitter::storeMasked(const Access &access, unsigned piece, const Pieces &el
   }
 }
 
-void Emitter::storeElements(const Access &access,
-                            const std::vector<Pieces> &pieces) {
+void Emitter::storeElements(const Access &access, const std::vector<Pieces> &pieces) {
   Type *type = b.getIntNTy(8 * access.element);
   V lanes = currentMask();
   auto cut = [&](V v) { return b.CreateTrunc(v, shapedLike(v, type)); };

@@ -122,8 +122,8 @@ Value *Emitter::maskBits(V m) {
 // --- pieces ---
 //
 // Operations on vectors wait until a result is needed. Then all that wait are worked out for the first few
-// lanes, then for the next few, and so on: a chain of operations stays in the machine's registers, where whole
-// warps would go through memory between any two of them.
+// lanes, then for the next few, and so on: a chain of operations stays in the machine's registers, where
+// whole warps would go through memory between any two of them.
 
 void Emitter::wait(const Operation &o) {
   Waiting w;
@@ -146,8 +146,8 @@ void Emitter::wait(const Operation &o) {
   waiting.push_back(std::move(w));
 }
 
-/// Which of those that wait are worked out together, in their order. Few results at a time, with all that leads to
-/// them: as many as registers hold.
+/// Which of those that wait are worked out together, in their order. Few results at a time, with all that
+/// leads to them: as many as registers hold.
 std::vector<std::vector<uint32_t>> Emitter::groupsOfWaiting() const {
   std::vector<bool> isOperand(waiting.size()), isTaken(waiting.size());
   auto eachOperand = [&](uint32_t i, auto visit) {
@@ -214,7 +214,8 @@ Value *Emitter::pieceOf(V value, const Shape &shape, unsigned width, unsigned pi
   if (!value->getType()->isVectorTy()) {
     V all = b.CreateVectorSplat(lanes, value);
     return shape.kind == Shape::Strided
-               ? b.CreateAdd(all, patternVector(shape.pattern->data() + piece * lanes, lanes, scalarType(width)))
+               ? b.CreateAdd(all,
+                             patternVector(shape.pattern->data() + piece * lanes, lanes, scalarType(width)))
                : all;
   }
   std::vector<int> pick(lanes);
@@ -403,7 +404,8 @@ void Emitter::emitOperations(uint32_t k) {
   for (uint32_t i = block.first; i < block.last; ++i)
     emitOperation(graph.operations[i]);
   settle(block.liveOut);
-  if (const Operation &last = graph.operations[block.last - 1]; last.kind == Kind::BranchIf && waits[uint32_t(last.a)] >= 0)
+  if (const Operation &last = graph.operations[block.last - 1];
+      last.kind == Kind::BranchIf && waits[uint32_t(last.a)] >= 0)
     current(uint32_t(last.a));
 }
 
@@ -631,7 +633,8 @@ static void addPending(IRBuilder<> &b, Value *&pending, Value *lanes) {
 /// To the blocks that the lanes go on to from here.
 void Emitter::sendLanes(uint32_t k) {
   const Operation &o = graph.operations[graph.blocks[k].last - 1];
-  uint32_t first = shapes.joins[k] >= 0 ? k : uint32_t(shapes.parted[k]), join = uint32_t(shapes.joins[first]);
+  uint32_t first = shapes.joins[k] >= 0 ? k : uint32_t(shapes.parted[k]),
+           join = uint32_t(shapes.joins[first]);
   V here = mask ? mask : llvm::Constant::getAllOnesValue(vectorType(0));
   auto send = [&](uint32_t to, V lanes) {
     if (to != join)
@@ -741,7 +744,8 @@ void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past, con
       continue;
     PHINode *phi = b.CreatePHI(vectorType(0), unsigned(ways.size()));
     for (const Way &way : ways)
-      phi->addIncoming(way.pending[t] ? way.pending[t] : llvm::Constant::getNullValue(vectorType(0)), way.end);
+      phi->addIncoming(way.pending[t] ? way.pending[t] : llvm::Constant::getNullValue(vectorType(0)),
+                       way.end);
     pending[t] = phi;
   }
   state = after;

@@ -162,10 +162,10 @@ private:
   struct Access {
     unsigned element, total, count, registerBytes; // bytes
     bool isSigned, shared;
-    V first = nullptr; // the first lane's address in the space, 64 bits
-    std::vector<V> lanes; // or all addresses
-    V host = nullptr;     // where the space begins
-    V given = nullptr;    // the address register's first lane
+    V first = nullptr;                               // the first lane's address in the space, 64 bits
+    std::vector<V> lanes;                            // or all addresses
+    V host = nullptr;                                // where the space begins
+    V given = nullptr;                               // the address register's first lane
     std::map<std::pair<int64_t, int64_t>, V> loaded; // by place and elements, what lanes pick from
     Shape shape;
   };
