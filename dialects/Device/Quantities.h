@@ -44,6 +44,9 @@ inline constexpr Quantity gpuQuantities[] = {
     {"fp16_rate", "Tflop/s", 0.1, 100000},
     {"fp8_rate", "Tflop/s", 0.1, 100000},
     {"int8_rate", "Tflop/s", 0.1, 100000},
+    {"sensor_gain", "", 0.5, 2},
+    {"sensor_offset", "W", -100, 100},
+    {"sensor_watched", "", 0.01, 1},
 };
 
 /// What #device.energy may hold: what work and waiting cost. Dynamic energies are those at the reference

@@ -18,13 +18,11 @@ namespace {
 
 // The few functions of NVML that are used; 0 is its success.
 using InitFunction = int (*)();
-using HandleFunction = int (*)(unsigned, void **);
+using HandleFunction = int (*)(const char *, void **);
 using EnergyFunction = int (*)(void *, unsigned long long *);
-using PowerFunction = int (*)(void *, unsigned *);
-
-template <typename Function> Function find(void *library, const char *name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
+using NumberFunction = int (*)(void *, unsigned *);
+using ClockFunction = int (*)(void *, int, unsigned *);
+using ReasonsFunction = int (*)(void *, unsigned long long *);
 
 Error sensorFailed(const char *function, int status) {
   return {ErrorCode::DriverFailed, fmt::format("{} failed with status {}", function, status), ""};
@@ -36,22 +34,54 @@ Seconds steadyNow() {
 
 } // namespace
 
-Result<PowerSensor> openNvml(const std::string &library, unsigned device) {
+SensorTraits sensorTraitsOf(const DeviceEnergy &device) {
+  SensorTraits traits;
+  auto value = [&](const char *name, double otherwise) {
+    const Fact *fact = device.file.find(name);
+    return fact ? fact->values[0] : otherwise;
+  };
+  traits.gain = value("sensor_gain", 1);
+  traits.offset = Watts(value("sensor_offset", 0));
+  traits.isCalibrated = device.file.find("sensor_gain") != nullptr;
+  traits.watched = value("sensor_watched", 0);
+  return traits;
+}
+
+Result<NvmlFunctions> openNvmlLibrary(const std::string &library) {
   // Stays open for the life of the process, as drivers do.
   void *opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!opened)
     return Error{ErrorCode::DriverMissing, fmt::format("cannot open {}", library), ""};
-  auto init = find<InitFunction>(opened, "nvmlInit_v2");
-  auto handleOf = find<HandleFunction>(opened, "nvmlDeviceGetHandleByIndex_v2");
-  auto energy = find<EnergyFunction>(opened, "nvmlDeviceGetTotalEnergyConsumption");
-  auto power = find<PowerFunction>(opened, "nvmlDeviceGetPowerUsage");
+  return NvmlFunctions([opened](const char *name) { return dlsym(opened, name); });
+}
+
+static std::vector<std::string> limitsOf(unsigned long long reasons) {
+  // nvmlClocksThrottleReasons, as NVML's documentation numbers them.
+  const std::pair<unsigned long long, const char *> known[] = {
+      {0x2, "clocks that were set"}, {0x4, "power cap"}, {0x8, "slowdown by the board"},
+      {0x20, "heat"},                {0x40, "heat"},     {0x80, "power brake"}};
+  std::vector<std::string> limits;
+  for (auto [bit, name] : known)
+    if (reasons & bit && (limits.empty() || limits.back() != name))
+      limits.push_back(name);
+  return limits;
+}
+
+Result<PowerSensor> openNvml(const NvmlFunctions &functions, const std::string &busId) {
+  auto init = reinterpret_cast<InitFunction>(functions("nvmlInit_v2"));
+  auto handleOf = reinterpret_cast<HandleFunction>(functions("nvmlDeviceGetHandleByPciBusId_v2"));
+  auto energy = reinterpret_cast<EnergyFunction>(functions("nvmlDeviceGetTotalEnergyConsumption"));
+  auto power = reinterpret_cast<NumberFunction>(functions("nvmlDeviceGetPowerUsage"));
+  auto clockOf = reinterpret_cast<ClockFunction>(functions("nvmlDeviceGetClockInfo"));
+  auto capOf = reinterpret_cast<NumberFunction>(functions("nvmlDeviceGetEnforcedPowerLimit"));
+  auto reasonsOf = reinterpret_cast<ReasonsFunction>(functions("nvmlDeviceGetCurrentClocksThrottleReasons"));
   if (!init || !handleOf || !energy || !power)
-    return Error{ErrorCode::DriverMissing, fmt::format("{} lacks functions of NVML", library), ""};
+    return Error{ErrorCode::DriverMissing, "the sensors' library lacks functions of NVML", ""};
   if (int status = init())
     return sensorFailed("nvmlInit", status);
   void *handle = nullptr;
-  if (handleOf(device, &handle))
-    return Error{ErrorCode::DeviceUnknown, fmt::format("NVML has no device {}", device), ""};
+  if (handleOf(busId.c_str(), &handle))
+    return Error{ErrorCode::DeviceUnknown, fmt::format("NVML has no device at {}", busId), ""};
   PowerSensor sensor;
   sensor.energy = [energy, handle]() -> Result<Joules> {
     unsigned long long millijoules = 0;
@@ -66,15 +96,29 @@ Result<PowerSensor> openNvml(const std::string &library, unsigned device) {
     return Watts(milliwatts / 1e3);
   };
   sensor.now = steadyNow;
-  sensor.isVirtual = dlsym(opened, "joule_vgpu_identity") != nullptr;
+  sensor.state = [clockOf, capOf, reasonsOf, handle] {
+    BoardState state;
+    unsigned number = 0;
+    unsigned long long reasons = 0;
+    constexpr int multiprocessors = 1; // NVML_CLOCK_SM
+    if (clockOf && clockOf(handle, multiprocessors, &number) == 0)
+      state.clock = megahertz(number);
+    if (capOf && capOf(handle, &number) == 0)
+      state.powerCap = Watts(number / 1e3);
+    if (reasonsOf && reasonsOf(handle, &reasons) == 0)
+      state.limits = limitsOf(reasons);
+    return state;
+  };
+  sensor.isVirtual = functions("jouleVgpuIdentity") || functions("joule_vgpu_identity");
   return sensor;
 }
 
 //===- Readings
 //------------------------------------------------------------------------------------------------------
 
-double meterUncertainty(Seconds window) {
-  constexpr double gain = 0.05, partTime = 0.015, repeatability = 0.01, temperature = 0.02;
+double meterUncertainty(Seconds window, const SensorTraits &traits) {
+  constexpr double repeatability = 0.01, temperature = 0.02;
+  double gain = traits.isCalibrated ? 0.02 : 0.05, partTime = traits.watched >= 0.95 ? 0 : 0.015;
   double edge = 0.1 / window.value();
   return std::sqrt(gain * gain + partTime * partTime + repeatability * repeatability +
                    temperature * temperature + edge * edge);
@@ -93,7 +137,9 @@ static Result<MeterReading> reading(Joules energy, Seconds time, const PowerSens
                  fmt::format("a window of {:.2f} s is too short to measure joules; {:.0f} s are the least",
                              time.value(), shortestWindow.value()),
                  ""};
-  return MeterReading{energy, time, meterUncertainty(time), !sensor.isVirtual};
+  const SensorTraits &traits = sensor.traits;
+  Joules corrected = (energy - traits.offset * time) / traits.gain;
+  return MeterReading{corrected, time, meterUncertainty(time, traits), !sensor.isVirtual};
 }
 
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "joule/Error.h"
-#include "lib/Energy/Units.h"
+#include "lib/Energy/DeviceEnergy.h"
 
 #include <functional>
 #include <memory>
@@ -11,18 +11,41 @@
 
 namespace joule {
 
+/// How a kind of board's sensor errs: it reads gain * power + offset, and looks a share `watched` of the time.
+struct SensorTraits {
+  double gain = 1;
+  Watts offset;
+  bool isCalibrated = false; ///< gain and offset were measured against a meter
+  double watched = 0;        ///< 0: not known
+};
+SensorTraits sensorTraitsOf(const DeviceEnergy &device);
+
+/// What a board runs at.
+struct BoardState {
+  Hertz clock;    ///< of the multiprocessors; 0: not known
+  Watts powerCap; ///< 0: not known
+  std::vector<std::string> limits; ///< what holds the clock down: "power cap", "heat", ...
+};
+
 /// What a board's sensors say, as NVML gives it. Tests and virtual devices give their own.
 struct PowerSensor {
   std::function<Result<Joules>()> energy; ///< since the driver was loaded; counts in millijoules
   std::function<Result<Watts>()> power;   ///< now, or over the last second: boards differ
   std::function<Seconds()> now;           ///< a clock that never goes back
+  std::function<BoardState()> state = nullptr;
   bool isVirtual = false;                 ///< modelled: nothing it says is called measured
+  SensorTraits traits = {};               ///< readings are corrected by it
 };
 
-/// The sensor of a device in a library with NVML's interface ("libnvidia-ml.so.1"); that of the virtual GPU says that
-/// it is virtual. Errors: DriverMissing (no
-/// such library), DeviceUnknown.
-Result<PowerSensor> openNvml(const std::string &library, unsigned device);
+/// The functions of a library with NVML's interface by their names; null: it has none of that name.
+using NvmlFunctions = std::function<void *(const char *)>;
+
+/// Those of "libnvidia-ml.so.1", say. Error: DriverMissing.
+Result<NvmlFunctions> openNvmlLibrary(const std::string &library);
+
+/// The sensor of the device at a PCI bus id ("0000:17:00.0", as CUDA gives it: NVML counts devices in another order);
+/// that of the virtual GPU says that it is virtual. Errors: DriverMissing, DriverFailed, DeviceUnknown.
+Result<PowerSensor> openNvml(const NvmlFunctions &functions, const std::string &busId);
 
 /// A reading with its uncertainty, two standard deviations.
 struct MeterReading {
@@ -37,7 +60,7 @@ struct MeterReading {
 /// What a reading over `window` is good to (two standard deviations): the sensor's gain, boards that look
 /// only a part of the time, a counter that lags by up to a tenth of a second at either edge, repeatability,
 /// temperature.
-double meterUncertainty(Seconds window);
+double meterUncertainty(Seconds window, const SensorTraits &traits);
 
 /// Shorter windows read up to 15 % low: the counter lags and boards warm up.
 constexpr Seconds shortestWindow(5);

@@ -166,6 +166,13 @@ Result<std::shared_ptr<Device::Impl>> Device::Impl::open(std::shared_ptr<const D
   return impl;
 }
 
+Result<std::string> Device::Impl::busId() const {
+  char text[64] = "";
+  if (CUresult code = driver->cuDeviceGetPCIBusId(text, sizeof text, device); code != CUDA_SUCCESS)
+    return driver->failure(code, "ask a device for its place");
+  return std::string(text);
+}
+
 Device::Impl::~Impl() {
   if (context)
     (void)driver->cuDevicePrimaryCtxRelease_v2(device);

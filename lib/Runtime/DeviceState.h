@@ -22,6 +22,9 @@ public:
   /// The artifact's weights and kernels for one target, loaded at most once while anybody holds them.
   Result<std::shared_ptr<const LoadedModel>> load(const Artifact &artifact, const std::string &target);
 
+  /// Where the device sits, as sensors' libraries name it ("0000:17:00.0"). Error: DriverFailed.
+  Result<std::string> busId() const;
+
   std::string name;
   DeviceProperties properties;
   std::shared_ptr<const Driver> driver;

@@ -173,6 +173,7 @@ typedef struct CUtensorMap_st {
   X(cuDeviceGetName, (char *name, int length, CUdevice device))                                              \
   X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                  \
   X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))                       \
+  X(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device))                                          \
   X(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device))                                    \
   X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                        \
   X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                         \

@@ -1,9 +1,10 @@
-// `joule bench`: how long a program runs, and what the model says of the GPUs that it knows.
+// `joule bench`: how long a program runs and what it draws, and what the model says of the GPUs that it knows.
 #include "lib/Artifact/ArtifactReader.h"
 #include "tools/joule/Command.h"
 #include "tools/joule/CountWork.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/Interrupt.h"
+#include "tools/joule/MeasureEnergy.h"
 #include "tools/joule/PlanCost.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Program.h"
@@ -24,6 +25,7 @@ struct Options {
   InputOptions inputs;
   unsigned runs = 10;
   unsigned warmUp = 1;
+  std::optional<double> energyWindow; ///< seconds; without it a real GPU gets the usual window, a virtual one none
   bool json = false;
 };
 } // namespace
@@ -63,6 +65,20 @@ static Json describeModel(const std::vector<LaunchWork> &launches, const DeviceE
   return json;
 }
 
+/// A board that has no sensors is no error, unless they were asked for.
+static Result<Json> measureJoules(Loaded &loaded, const Tensors &inputs, const Options &options,
+                                  const std::vector<LaunchWork> &launches) {
+  constexpr double usual = 6;
+  double seconds = options.energyWindow.value_or(loaded.device.properties().isVirtual ? 0 : usual);
+  if (seconds == 0)
+    return Json();
+  EnergyWindow window{seconds, options.inputs.random ? "random" : "given"};
+  Result<Json> measured = measureEnergy(loaded, inputs, window, launches);
+  if (!measured && !options.energyWindow && measured.error().code == ErrorCode::DriverMissing)
+    return Json{{"missing", measured.error().message}};
+  return measured;
+}
+
 static void printResults(const Json &json) {
   const Json &latency = json["latencySeconds"];
   auto time = [&](const char *name) { return withPrefix(latency[name].get<double>(), "s"); };
@@ -71,6 +87,13 @@ static void printResults(const Json &json) {
              json["device"]["name"].get<std::string>(),
              isVirtual ? "virtual: wall time on this CPU, not a GPU's" : "measured",
              latency["runs"].get<size_t>(), time("min"), time("p50"), time("p90"), time("p99"), time("max"));
+  if (json.contains("measuredPerInference")) {
+    const Json &measured = json["measuredPerInference"];
+    if (measured.contains("missing"))
+      fmt::print("joules are not measured: {}\n", measured["missing"].get<std::string>());
+    else
+      printMeasured(measured);
+  }
   for (const Json &model : json["perInference"]) {
     fmt::print("one inference");
     printCost(model, model["device"]);
@@ -103,6 +126,10 @@ static ExitCode bench(const Options &options) {
   if (Result<size_t> left = countWork(loaded->artifact, *launches); !left)
     return fail(left.error(), options.json);
 
+  Result<Json> measured = measureJoules(*loaded, *inputs, options, *launches);
+  if (!measured)
+    return fail(measured.error(), options.json);
+
   const DeviceProperties &device = loaded->device.properties();
   auto isUnknown = [](const LaunchWork &row) { return !row.work; };
   Json json = {{"program", options.program.path},
@@ -112,6 +139,8 @@ static ExitCode bench(const Options &options) {
                {"perInference", {describeModel(*launches, a100()), describeModel(*launches, h100())}},
                {"launchesNotModelled", std::count_if(launches->begin(), launches->end(), isUnknown)},
                {"counters", describe(session.counters())}};
+  if (!measured->is_null())
+    json["measuredPerInference"] = *measured;
   if (options.json)
     print(json);
   else
@@ -133,6 +162,10 @@ Command addBench(CLI::App &parent) {
   app->add_option("--warm-up", options->warmUp, "Runs before them")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app->add_option("--energy-window", options->energyWindow,
+                  "Seconds of runs between two readings of the board's sensors, 5 at least, 0 to measure no joules;\n"
+                  "without it 6 on a real GPU")
+      ->check(CLI::IsMember({0.0}) | CLI::Range(5.0, 3600.0));
   addJson(*app, options->json);
   return {app, [options] { return bench(*options); }};
 }

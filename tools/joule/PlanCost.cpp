@@ -9,7 +9,7 @@ namespace joule::cli {
 
 using Json = nlohmann::ordered_json;
 
-static WorkCounts workOf(const std::vector<LaunchWork> &launches) {
+WorkCounts workOf(const std::vector<LaunchWork> &launches) {
   WorkCounts work;
   for (const LaunchWork &row : launches)
     if (row.work)

@@ -7,6 +7,9 @@
 
 namespace joule::cli {
 
+/// The sum of the work that is known.
+WorkCounts workOf(const std::vector<LaunchWork> &launches);
+
 /// The launches whose work is known, one after another at the device's highest clock: seconds, joules with
 /// their uncertainty, watts, joules by cause (which sum to the total), FLOPS/W and how far from the least
 /// possible.

@@ -24,7 +24,10 @@ module attributes {
     fp64_rate = #device.fact<9.7, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     tf32_rate = #device.fact<156.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp16_rate = #device.fact<312.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    int8_rate = #device.fact<624.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    int8_rate = #device.fact<624.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_gain = #device.fact<0.954, "", measured, within 0.02, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_offset = #device.fact<-1.2, "W", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_watched = #device.fact<0.25, "", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT): 25 of each 100 ms">
   }>,
   device.energy = #device.energy<"a100-pcie-40", {
     reference_clock = #device.fact<900.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

@@ -25,7 +25,8 @@ module attributes {
     fp64_rate = #device.fact<9.7, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     tf32_rate = #device.fact<156.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp16_rate = #device.fact<312.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    int8_rate = #device.fact<624.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    int8_rate = #device.fact<624.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_watched = #device.fact<0.25, "", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT), the 40 GB board: 25 of each 100 ms">
   }>,
   device.energy = #device.energy<"a100-sxm-80", {
     reference_clock = #device.fact<1410.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

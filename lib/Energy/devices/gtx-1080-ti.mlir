@@ -15,7 +15,10 @@ module attributes {
     shared_capacity = #device.fact<96.0, "kB", spec, within 0.0, "CUDA programming guide">,
     launch_time = #device.fact<3.6, "us", estimate, within 0.5, "as on A100 and H100">,
     core_rate = #device.fact<14.3, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
-    fp64_rate = #device.fact<0.448, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">
+    fp64_rate = #device.fact<0.448, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
+    sensor_gain = #device.fact<0.999, "", measured, within 0.02, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_offset = #device.fact<-0.3, "W", measured, within 0.2, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_watched = #device.fact<0.47, "", measured, within 0.2, "GPU_Power_Benchmark, SC 2024 (MIT): 9.3 of each 20 ms">
   }>,
   device.energy = #device.energy<"gtx-1080-ti", {
     reference_clock = #device.fact<2000.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

@@ -26,7 +26,8 @@ module attributes {
     tf32_rate = #device.fact<378.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp16_rate = #device.fact<756.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp8_rate = #device.fact<1513.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    int8_rate = #device.fact<1513.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    int8_rate = #device.fact<1513.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_watched = #device.fact<0.24, "", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT): 24 of each 100 ms">
   }>,
   device.energy = #device.energy<"h100-pcie", {
     reference_clock = #device.fact<1755.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

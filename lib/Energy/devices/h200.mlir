@@ -24,7 +24,8 @@ module attributes {
     tf32_rate = #device.fact<494.7, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp16_rate = #device.fact<989.4, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp8_rate = #device.fact<1978.9, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    int8_rate = #device.fact<1978.9, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    int8_rate = #device.fact<1978.9, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_watched = #device.fact<0.24, "", estimate, within 0.3, "GPU_Power_Benchmark, SC 2024 (MIT), the H100 PCIe board: 24 of each 100 ms">
   }>,
   device.energy = #device.energy<"h200", {
     reference_clock = #device.fact<1980.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

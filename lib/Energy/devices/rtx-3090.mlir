@@ -22,7 +22,10 @@ module attributes {
     fp64_rate = #device.fact<0.556, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
     tf32_rate = #device.fact<35.6, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
     fp16_rate = #device.fact<71.0, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
-    int8_rate = #device.fact<284.0, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">
+    int8_rate = #device.fact<284.0, "Tflop/s", spec, within 0.0, "published by the maker; general knowledge, dense">,
+    sensor_gain = #device.fact<0.945, "", measured, within 0.02, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_offset = #device.fact<3.7, "W", measured, within 0.6, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_watched = #device.fact<1.0, "", measured, within 0.05, "GPU_Power_Benchmark, SC 2024 (MIT): all of each 100 ms">
   }>,
   device.energy = #device.energy<"rtx-3090", {
     reference_clock = #device.fact<1695.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

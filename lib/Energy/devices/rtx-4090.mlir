@@ -23,7 +23,10 @@ module attributes {
     tf32_rate = #device.fact<82.6, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp16_rate = #device.fact<165.2, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp8_rate = #device.fact<330.3, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    int8_rate = #device.fact<660.6, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    int8_rate = #device.fact<660.6, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_gain = #device.fact<1.047, "", measured, within 0.02, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_offset = #device.fact<-22.8, "W", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT) against a meter, one board">,
+    sensor_watched = #device.fact<1.0, "", measured, within 0.05, "GPU_Power_Benchmark, SC 2024 (MIT): all of each 100 ms">
   }>,
   device.energy = #device.energy<"rtx-4090", {
     reference_clock = #device.fact<2520.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

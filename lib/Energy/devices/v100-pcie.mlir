@@ -18,7 +18,8 @@ module attributes {
     launch_time = #device.fact<3.6, "us", estimate, within 0.5, "as on A100 and H100">,
     core_rate = #device.fact<14.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
     fp64_rate = #device.fact<7.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
-    fp16_rate = #device.fact<112.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">
+    fp16_rate = #device.fact<112.0, "Tflop/s", spec, within 0.0, "published by the maker, dense">,
+    sensor_watched = #device.fact<0.53, "", measured, within 0.1, "GPU_Power_Benchmark, SC 2024 (MIT), the SXM2 board: 10.6 of each 20 ms">
   }>,
   device.energy = #device.energy<"v100-pcie", {
     reference_clock = #device.fact<1380.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,

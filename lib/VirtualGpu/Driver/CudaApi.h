@@ -207,7 +207,6 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                                       \
   X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                    \
   X(cuDeviceTotalMem, (size_t * bytes, CUdevice device))                                                     \
-  X(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device))                                          \
   X(cuDeviceGetByPCIBusId, (CUdevice * device, const char *text))                                            \
   X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))                                       \
   X(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice from, CUdevice to))                        \

@@ -33,7 +33,9 @@ struct Board {
 
 // The virtual GPU's sensors: a board at rest, and nothing that may be called measured.
 TEST(Meter, TheVirtualSensorsAreModelled) {
-  Result<PowerSensor> sensor = openNvml(JOULE_VGPU_NVML, 0);
+  Result<NvmlFunctions> functions = openNvmlLibrary(JOULE_VGPU_NVML);
+  ASSERT_TRUE(functions) << functions.error().message;
+  Result<PowerSensor> sensor = openNvml(*functions, "0000:01:00.0");
   ASSERT_TRUE(sensor) << sensor.error().message;
   EXPECT_TRUE(sensor->isVirtual);
   Result<Watts> rest = sensor->power();
@@ -48,7 +50,9 @@ TEST(Meter, TheVirtualSensorsAreModelled) {
   ASSERT_TRUE(reading) << reading.error().message;
   EXPECT_FALSE(reading->isMeasured);
   EXPECT_NEAR(100 * reading->power().value(), rest->value(), 0.1 * rest->value());
-  EXPECT_EQ(openNvml(JOULE_VGPU_NVML, 7).error().message, "NVML has no device 7");
+  EXPECT_GT(sensor->state().clock, megahertz(100));
+  EXPECT_GT(sensor->state().powerCap, Watts(50));
+  EXPECT_EQ(openNvml(*functions, "0000:77:00.0").error().message, "NVML has no device at 0000:77:00.0");
 }
 
 } // namespace
@@ -66,6 +70,22 @@ TEST(Meter, TheCounterGivesTheDifference) {
   EXPECT_DOUBLE_EQ(reading->power().value(), 250);
   EXPECT_NEAR(reading->uncertainty, 0.06, 0.005);
   EXPECT_TRUE(reading->isMeasured);
+}
+
+// An RTX 4090's sensor reads 1.047 times the power, less 22.8 W.
+TEST(Meter, ReadingsAreCorrectedByTheSensorsTraits) {
+  Board board;
+  PowerSensor sensor = board.sensor();
+  sensor.traits = sensorTraitsOf(*deviceNamed("rtx-4090"));
+  auto meter = makeCounterMeter(sensor);
+  ASSERT_TRUE(meter->start());
+  board.watts = 1.047 * 300 - 22.8;
+  board.run(6);
+  Result<MeterReading> reading = meter->stop();
+  ASSERT_TRUE(reading);
+  EXPECT_NEAR(reading->power().value(), 300, 1e-9);
+  EXPECT_LT(reading->uncertainty, 0.035); // it watches all of the time, and its gain is known
+  EXPECT_GT(meterUncertainty(Seconds(6), sensorTraitsOf(*deviceNamed("h100-sxm"))), 0.055);
 }
 
 TEST(Meter, AShortWindowIsRefused) {
@@ -158,6 +178,7 @@ TEST(Meter, IdlePowerIsSubtracted) {
 }
 
 TEST(Meter, WithoutNvmlThereIsAnError) {
-  EXPECT_EQ(openNvml("libno-such-nvml.so", 0).error().message, "cannot open libno-such-nvml.so");
-  EXPECT_EQ(openNvml("libm.so.6", 0).error().message, "libm.so.6 lacks functions of NVML");
+  EXPECT_EQ(openNvmlLibrary("libno-such-nvml.so").error().message, "cannot open libno-such-nvml.so");
+  EXPECT_EQ(openNvml(*openNvmlLibrary("libm.so.6"), "").error().message,
+            "the sensors' library lacks functions of NVML");
 }

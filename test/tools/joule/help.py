@@ -61,6 +61,7 @@ for wrong in (
     ["run", "a.onnx", "--time-limit", "-1"],
     ["run", "model.joule", "--dump-tensor", "positive"],
     ["bench", "a.onnx", "--runs", "0"],
+    ["bench", "a.onnx", "--energy-window", "2"],
     ["compile", "a.onnx"],
     ["compile", "-o", "a.joule"],
     ["compile", "model.onnx", "--start-from", "model.mlir", "-o", "a.joule"],

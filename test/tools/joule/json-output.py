@@ -46,6 +46,13 @@ assert found["latencySeconds"]["source"] == "virtual" and found["counters"]["run
 assert {"device", *cost} <= set(found["perInference"][0]), found
 keys(joule("bench", "model.onnx", "--random", "--seed", "3", "--dim", "batch=2", "--runs", "1"), "program", "device", "target", "latencySeconds", "perInference", "launchesNotModelled", "counters")
 
+found = joule("bench", "model.joule", "--random", "--dim", "batch=2", "--energy-window", "5")["measuredPerInference"]
+keys(found, "seconds", "joules", "plusMinus", "source", "sensor", "isCalibrated", "windowSeconds", "runs", "watts", "operands", "clockMHz",
+     "powerCapWatts", "clockHeldDownBy", "flopsPerJoule", "timesTheFloor")
+assert found["source"] == "modelled" and found["sensor"] == "energy counter" and found["operands"] == "random", found
+assert 20 < found["watts"] < found["powerCapWatts"] and found["windowSeconds"] >= 5 and found["runs"] > 1, found
+assert abs(found["joules"] * found["runs"] - found["watts"] * found["windowSeconds"]) < 1e-6 * found["watts"], found
+
 found = joule("report", "model.joule", "--dim", "batch=4", "--node", "relu")
 keys(found, "model", "targets")
 keys(found["targets"][0], "target", "launches", "launchesNotModelled", "launchesNotCounted", "device", "total")
