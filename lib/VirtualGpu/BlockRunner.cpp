@@ -77,7 +77,7 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
     auto warp = std::make_unique<WarpState>();
     Warp &w = warp->w;
     memset(&w, 0, sizeof w);
-    warp->root = std::make_unique<Frame>(image.entry());
+    warp->root = std::make_unique<Frame>(*launch.entry);
     w.index = i;
     w.runner = this;
     w.shared = shared;
@@ -135,9 +135,9 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
     warp->w.budget = budgetOfWarp;
     warp->rotate = warp->leftByCompiled = false;
     warp->root->lanes = warp->w.initial;
-    warp->root->localTop = image.entry().localBytes;
+    warp->root->localTop = launch.entry->localBytes;
     warp->groups.clear();
-    warp->groups.push_back({warp->w.initial, image.entry().ops.data(), warp->root.get()});
+    warp->groups.push_back({warp->w.initial, launch.entry->ops.data(), warp->root.get()});
   }
 }
 

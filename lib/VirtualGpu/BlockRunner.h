@@ -10,6 +10,7 @@ namespace joule::vgpu {
 /// What the workers of a launch share.
 struct LaunchState {
   const LaunchRequest &request;
+  const Program *entry; // what blocks run
   std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
@@ -22,7 +23,7 @@ struct LaunchState {
   uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
-      : request(request), engine(*request.image, request.block, request.count,
+      : request(request), entry(&request.image->entry()), engine(*request.image, request.block, request.count,
                request.check ? EngineChoice::Interpreter : request.engine) {} // only the interpreter checks
   /// The first fault wins.
   void fail(FaultKind kind, const std::string &message);

@@ -1,5 +1,6 @@
 // Blocks go to workers as they become free; a worker whose block only waits for others takes a further one.
 #include "lib/VirtualGpu/BlockRunner.h"
+#include "lib/VirtualGpu/CountingProgram.h"
 #include "lib/VirtualGpu/WorkerPool.h"
 
 #include <algorithm>
@@ -247,19 +248,22 @@ static void setShape(LaunchState &state) {
   state.blocksPerCluster = request.cluster[0] * request.cluster[1] * request.cluster[2];
 }
 
-/// Runs and counts a cluster for `times` of them; what it took for one.
-static uint64_t countAlone(LaunchState &state, uint64_t index, uint64_t times) {
+using Sectors = std::unordered_set<uint64_t>;
+
+/// Runs and counts a cluster for `times` of them, and adds to the sectors that are touched; what it took for one.
+static uint64_t countAlone(LaunchState &state, uint64_t index, uint64_t times, Sectors &touched) {
   if (state.expired())
     state.fail(FaultKind::Timeout, "counting a sample was stopped at its time limit");
   if (state.stop)
     return 0;
   Worker worker(state);
-  std::unordered_set<uint64_t> sectors;
+  Sectors sectors;
   worker.runAlone(index, sectors);
   Counters own;
   worker.collect(own);
   state.result.counters.add(own, times);
   state.result.blockSectors += times * sectors.size();
+  touched.merge(sectors);
   return own.totalWarpInstructions();
 }
 
@@ -267,19 +271,25 @@ LaunchResult countSample(const LaunchRequest &request) {
   LaunchRequest counting = request;
   counting.count = true;
   counting.engine = EngineChoice::Interpreter; // compiled code does not note which sectors it touches
+  std::unique_ptr<CountingProgram> reduced = reduceToCounts(request.image->entry());
   LaunchState state(counting);
+  if (reduced)
+    state.entry = &reduced->program;
+  state.result.followsFromPtx = reduced && !reduced->needsData;
   setShape(state);
   Sizes grid;
   for (size_t i = 0; i < 3; ++i)
     grid[i] = request.grid[i] / request.cluster[i];
+  Sectors touched;
   constexpr uint64_t affordable = 400'000, mostClusters = 100; // instructions of warps
-  uint64_t first = std::max<uint64_t>(1, countAlone(state, 0, 0));
+  uint64_t first = std::max<uint64_t>(1, countAlone(state, 0, 0, touched));
   Sizes counts = sampleCounts(grid, std::min(mostClusters, affordable / first));
   for (const auto &[z, ofZ] : representatives(grid[2], counts[2]))
     for (const auto &[y, ofY] : representatives(grid[1], counts[1]))
       for (const auto &[x, ofX] : representatives(grid[0], counts[0]))
-        countAlone(state, (z * grid[1] + y) * grid[0] + x, ofX * ofY * ofZ);
+        countAlone(state, (z * grid[1] + y) * grid[0] + x, ofX * ofY * ofZ, touched);
   state.result.counters.launches = 1;
+  state.result.touchedSectors = touched.size();
   return std::move(state.result);
 }
 

@@ -36,6 +36,8 @@ struct LaunchResult {
   std::string message; // kernel, line, block, thread, address
   Counters counters;
   uint64_t blockSectors = 0; // by countSample(): those of global memory that a block touches, each once, of all blocks
+  uint64_t touchedSectors = 0; // by countSample(): those that the counted blocks touch together, each once
+  bool followsFromPtx = false; // by countSample(): the counts hang on the PTX, the grid and the parameters alone
   std::vector<Finding> findings;
 };
 
@@ -47,9 +49,11 @@ LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker);
 /// A launch in check mode: one after the other, on one worker.
 LaunchResult launchChecked(const LaunchRequest &request);
 
-/// Runs and counts a few blocks, up to a hundred of cheap ones, that stand for all: along each axis of the grid the
-/// first, the last and some between, each for those around it. Exact where these do alike, and for smaller grids.
-/// Memory is then not as the kernel would leave it. A grid whose blocks wait for each other ends in a fault.
+/// Counts a few blocks, up to a hundred of cheap ones, that stand for all: along each axis of the grid the first, the
+/// last and some between, each for those around it. Exact where these do alike, and for smaller grids. Where the
+/// kernel's CountingProgram tells, nothing but that is run, and no memory need stand behind the parameters; else the
+/// blocks run as they are, and memory is then not as the kernel would leave it. A grid whose blocks wait for each other
+/// ends in a fault.
 LaunchResult countSample(const LaunchRequest &request);
 
 } // namespace joule::vgpu

@@ -34,6 +34,7 @@ struct RunOptions {
   std::vector<std::string> arguments;
   bool count = false, json = false, time = false, exact = false, check = false;
   bool timesOnly = false; // of joule-ptx time
+  bool countsOnly = false; // of joule-ptx count
   unsigned threads = 0, repeat = 1;
   double timeLimit = 0;
   unsigned show = 64;
@@ -112,6 +113,19 @@ void printCountersAsJson(const Counters &c) {
   for (auto [name, member] : memoryRows)
     out["memory"][name] = c.memory.*member;
   std::cout << out.dump(2) << "\n";
+}
+
+/// Counts a few blocks for all, without running the kernel where its counts do not hang on data.
+int countOnly(const LaunchRequest &request, bool json) {
+  LaunchResult result = countSample(request);
+  if (result.fault != FaultKind::None) {
+    fprintf(stderr, "error: %s\n", result.message.c_str());
+    return 1;
+  }
+  json ? printCountersAsJson(result.counters) : printCounters(result.counters);
+  if (!result.followsFromPtx)
+    fprintf(stderr, "note: these counts hang on what the memory holds; `run --count` is exact\n");
+  return 0;
 }
 
 /// To standard error, or to the report where one is asked for; true if there are none.
@@ -205,8 +219,11 @@ int runKernel(const RunOptions &options) {
   if (!image)
     throw UsageError("'" + options.file + "' has no kernel '" + options.kernel + "'");
   std::vector<Argument> arguments;
-  for (const std::string &text : options.arguments)
-    arguments.push_back(parseArgument(text));
+  for (const std::string &text : options.arguments) {
+    bool isAnyAddress = options.countsOnly && text == "ptr"; // buffers that do not overlap, at the edge of a sector
+    arguments.push_back(
+        parseArgument(isAnyAddress ? "u64:" + std::to_string((arguments.size() + 1) << 40) : text));
+  }
   LaunchRequest request;
   request.image = image;
   setShape(options.grid, request.grid);
@@ -221,6 +238,8 @@ int runKernel(const RunOptions &options) {
     request.deadline =
         std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(options.timeLimit * 1e6));
   std::vector<uint64_t> addresses = packArguments(arguments, image->entry(), memory, request);
+  if (options.countsOnly)
+    return countOnly(request, options.json);
   Contents initial = readBuffers(arguments, addresses);
   LaunchResult result = launchTimed(request, options);
   bool keepsState = std::any_of(module.source().variables.begin(), module.source().variables.end(),
@@ -314,11 +333,14 @@ void addRunOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--shared", options.shared, "Bytes of dynamic shared memory");
   command.add_option("--arg", options.arguments,
                      "TYPE:VALUE, buf:FILE.npy[:SAVE.npy] or out:TYPE:SHAPE[:SAVE.npy]; once per parameter");
+  command.add_option("--time-limit", options.timeLimit, "Seconds after which the launch fails");
+}
+
+void addEngineOptions(CLI::App &command, RunOptions &options) {
   command.add_flag("--exact", options.exact,
                    "Matrix products bit for bit as on the device of JOULE_VGPU_DEVICE");
   command.add_option("--repeat", options.repeat, "Run this many times");
   command.add_option("--threads", options.threads, "Worker threads; 1 runs the blocks in order");
-  command.add_option("--time-limit", options.timeLimit, "Seconds after which the launch fails");
 }
 
 } // namespace
@@ -333,6 +355,7 @@ int main(int argc, char **argv) {
   RunOptions options;
   CLI::App *run = app.add_subcommand("run", "Run one kernel and print what it writes");
   addRunOptions(*run, options);
+  addEngineOptions(*run, options);
   run->add_flag("--count", options.count, "Count instructions and memory traffic");
   run->add_flag("--check", options.check,
                 "Look for races, unwritten memory and other faults; exit with 1 if any");
@@ -344,6 +367,13 @@ int main(int argc, char **argv) {
   timing.repeat = 10;
   timing.timesOnly = true;
   addRunOptions(*timed, timing);
+  addEngineOptions(*timed, timing);
+  CLI::App *count = app.add_subcommand(
+      "count", "Count a launch from its PTX, grid and parameters; an --arg may be just ptr, a buffer whose data do not matter");
+  RunOptions counting;
+  counting.countsOnly = true;
+  addRunOptions(*count, counting);
+  count->add_flag("--json", counting.json, "Print the counters as JSON");
   CLI::App *disasm = app.add_subcommand("disasm", "Print kernels with what each line was decoded into");
   std::string file, kernel;
   disasm->add_option("file", file, "PTX file")->required();
@@ -363,6 +393,8 @@ int main(int argc, char **argv) {
       return disassemble(file, kernel);
     if (*timed)
       return runKernel(timing);
+    if (*count)
+      return runKernel(counting);
     return *run ? runKernel(options) : parseFiles(files, time);
   } catch (const UsageError &error) {
     fprintf(stderr, "error: %s\n", error.what());

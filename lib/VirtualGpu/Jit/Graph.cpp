@@ -250,6 +250,7 @@ const std::vector<uint32_t> *Graph::findList(const Op &op) const {
 /// written and kept in the frame.
 void Graph::describeCautiously(Operation &o) {
   o.kind = Kind::Handler;
+  o.isCautious = true;
   auto touch = [&](uint32_t offset) {
     int32_t slot = slotAt(offset);
     if (slot < 0)

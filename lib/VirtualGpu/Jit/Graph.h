@@ -45,6 +45,7 @@ struct Operation {
   Kind kind = Kind::Unknown;
   int32_t guard = -1; // slot
   bool guardNegated = false;
+  bool isCautious = false; // nothing is known but that it runs on to the next
   uint32_t at = 0;                                // index of the first op, a guard's where there is one
   int32_t a = -1, b = -1, c = -1, d = -1, e = -1; // slots
   std::vector<uint32_t> list;                     // slots of a vector's registers

@@ -13,7 +13,8 @@ PtxCounts countsOf(const vgpu::Counters &counters) {
   const vgpu::MemoryCount &memory = counters.memory;
   return {counters.totalThreadInstructions(), memory.globalLoadBytes + memory.globalStoreBytes,
           memory.globalLoadSectors + memory.globalStoreSectors, memory.sharedLoadBytes + memory.sharedStoreBytes,
-          memory.sharedLoadWavefronts + memory.sharedStoreWavefronts};
+          memory.sharedLoadWavefronts + memory.sharedStoreWavefronts,
+          counters.threadInstructions[static_cast<size_t>(vgpu::InstructionClass::Fp32Fma)]};
 }
 
 std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
@@ -56,6 +57,8 @@ std::string launchOn(PtxRun &run, vgpu::MemoryMap &memory) {
     memset(reinterpret_cast<void *>(addresses[number]), 0, run.buffers[number].size());
   result = vgpu::countSample(request);
   run.sampled = countsOf(result.counters);
+  run.sampled.touchedSectors = result.touchedSectors;
+  run.sampled.followsFromPtx = result.followsFromPtx;
   return result.message;
 }
 

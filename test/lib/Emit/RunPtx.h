@@ -12,6 +12,9 @@ namespace joule::test {
 /// memory with the rounds that they took (one more for each bank conflict).
 struct PtxCounts {
   uint64_t instructions = 0, globalBytes = 0, globalSectors = 0, sharedBytes = 0, sharedRounds = 0;
+  uint64_t multiplyAdds = 0;     ///< of float32
+  uint64_t touchedSectors = 0;   ///< each once, of the blocks that countSample() counts
+  bool followsFromPtx = false;   ///< by countSample()
 };
 
 /// A kernel's launch: buffers in the order of its pointer parameters, sizes in that of its i64 ones.

@@ -43,6 +43,39 @@ LOOP:
 END:
   ret;
 }
+.visible .entry listed(.param .u64 counts)
+{
+  .reg .pred %p;
+  .reg .b32 %r<4>;
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [counts];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d1, %r1, 4;
+  add.u64 %d0, %d0, %d1;
+  ld.global.u32 %r0, [%d0];
+AGAIN:
+  sub.u32 %r0, %r0, 1;
+  setp.gt.s32 %p, %r0, 0;
+  @%p bra AGAIN;
+  st.global.u32 [%d0], %r0;
+  ret;
+}
+.visible .entry passed(.param .u64 counts)
+{
+  .reg .pred %p;
+  .reg .b32 %r<4>;
+  .shared .align 4 .b8 tile[4];
+  mov.u32 %r1, tile;
+  mov.u32 %r2, 5;
+  st.shared.u32 [%r1], %r2;
+  bar.sync 0;
+  ld.shared.u32 %r0, [%r1];
+AGAIN:
+  sub.u32 %r0, %r0, 1;
+  setp.gt.s32 %p, %r0, 0;
+  @%p bra AGAIN;
+  ret;
+}
 .visible .entry wait(.param .u64 flag)
 {
   .reg .pred %p;
@@ -89,6 +122,47 @@ TEST(Sample, CountsWhatAllBlocksDo) {
       EXPECT_EQ(memcmp(&all.counters, &sample.counters, sizeof(Counters)), 0) << n << " numbers, " << turns << " turns";
       EXPECT_EQ(all.counters.memory.globalStoreBytes, 6u * 4 * n);
     }
+}
+
+TEST(Sample, WhatFollowsFromPtxNeedsNoMemory) {
+  Device device(rows);
+  LaunchRequest request = requestFor(device, "rows", {4, 1, 1});
+  std::vector<float> numbers(250, 1);
+  put(request, 0, device.upload(numbers));
+  put(request, 1, device.upload(numbers));
+  put(request, 2, numbers.size());
+  put(request, 3, 9);
+  LaunchResult all = launch(request);
+  put(request, 0, 1ull << 40);
+  put(request, 1, 1ull << 41);
+  LaunchResult counted = countSample(request);
+  ASSERT_EQ(counted.fault, FaultKind::None) << counted.message;
+  EXPECT_TRUE(counted.followsFromPtx);
+  EXPECT_EQ(memcmp(&all.counters, &counted.counters, sizeof(Counters)), 0);
+  EXPECT_EQ(counted.touchedSectors, 2u * 32); // 1000 bytes each
+}
+
+TEST(Sample, SaysWhatHangsOnData) {
+  Device device(rows);
+  LaunchRequest request = requestFor(device, "listed", {1, 1, 1});
+  put(request, 0, 1ull << 40);
+  LaunchResult counted = countSample(request);
+  ASSERT_EQ(counted.fault, FaultKind::None) << counted.message;
+  EXPECT_FALSE(counted.followsFromPtx);
+  put(request, 0, device.upload(std::vector<uint32_t>(64)));
+  LaunchResult all = launch(request); // of zeros
+  EXPECT_EQ(memcmp(&all.counters, &counted.counters, sizeof(Counters)), 0);
+}
+
+// What passes through shared memory must be there: such a kernel runs as it is.
+TEST(Sample, WhatHangsOnSharedMemoryRuns) {
+  Device device(rows);
+  LaunchRequest request = requestFor(device, "passed", {2, 1, 1});
+  LaunchResult counted = countSample(request);
+  ASSERT_EQ(counted.fault, FaultKind::None) << counted.message;
+  EXPECT_FALSE(counted.followsFromPtx);
+  LaunchResult all = launch(request);
+  EXPECT_EQ(memcmp(&all.counters, &counted.counters, sizeof(Counters)), 0);
 }
 
 TEST(Sample, BlocksThatWaitForOthersAreAFault) {
