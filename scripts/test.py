@@ -36,7 +36,7 @@ def run_lit(build, name_filter):
 
 def run_logged(name, log, command):
     """Runs a suite that prints a line a test; shows those that failed, keeps the rest in a file."""
-    environment = dict(os.environ, PATH=f"{log.parents[1] / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{log.parents[1] / 'bin'}{os.pathsep}{os.environ['PATH']}", JOULE_VGPU_CACHE="0")
     run = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
     log.write_text(run.stdout + run.stderr)
     lines = run.stdout.splitlines()

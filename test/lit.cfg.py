@@ -31,6 +31,7 @@ folders = [config.joule_build + "/bin", config.llvm_bin]
 path = os.pathsep.join(folders + [os.environ["PATH"], "/usr/local/cuda/bin"])
 config.environment["PATH"] = path
 config.environment["JOULE_LLVM_BIN"] = config.llvm_bin
+config.environment["JOULE_VGPU_CACHE"] = "0"  # what this user's earlier runs left must not matter
 for name in ("HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -133,7 +133,7 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   for (auto &warp : warps) {
     warp->w.live = warp->w.initial;
     warp->w.budget = budgetOfWarp;
-    warp->rotate = warp->leftByCompiled = false;
+    warp->rotate = warp->inShape = false;
     warp->root->lanes = warp->w.initial;
     warp->root->localTop = launch.entry->localBytes;
     warp->groups.clear();
@@ -210,7 +210,7 @@ bool BlockRunner::runFresh() {
     warp->running = warp->root.get();
     ++worker.compiledRuns;
     Status status = Status(compiled->code(warp->root->registers, &w, 0));
-    warp->leftByCompiled = status == Status::Barrier;
+    warp->inShape = status == Status::Barrier || status == Status::Yield;
     if (status == Status::Exited) {
       warp->groups.clear();
       w.live = 0;
@@ -273,7 +273,7 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
       joinAt = other.pc;
   w.joinAt = joinAt;
   w.freeLabels = warp.rotate ? 64 : 0;
-  warp.rotate = warp.leftByCompiled = false;
+  warp.rotate = warp.inShape = false;
   return group.pc->masked(group.pc, registers, &w);
 }
 
@@ -283,16 +283,15 @@ Status BlockRunner::runWhole(WarpState &warp, Group &group) {
   int32_t entry = compiled && root && group.mask == allLanes
                       ? compiled->entryOf[size_t(group.pc - image.entry().ops.data())]
                       : -1;
-  if (entry >= 0) {
+  if (entry >= 0 && (warp.inShape || compiled->fits(uint32_t(entry), group.frame->registers))) {
     ++worker.compiledRuns;
-    uint32_t flags = warp.leftByCompiled ? leftByCompiled : 0;
-    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry) | flags));
-    warp.leftByCompiled = status == Status::Barrier;
+    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry)));
+    warp.inShape = status == Status::Barrier || status == Status::Yield;
     if (status != Status::Interpret)
       return status;
     group.pc = warp.w.pc;
   }
-  warp.leftByCompiled = false;
+  warp.inShape = false;
   ++worker.interpretedRuns;
   return group.pc->fn(group.pc, group.frame->registers, &warp.w);
 }

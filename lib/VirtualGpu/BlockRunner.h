@@ -71,7 +71,7 @@ struct WarpState {
   uint8_t *local = nullptr;
   Frame *running = nullptr;
   bool rotate = false; // the next turn goes to the group that waited longest
-  bool leftByCompiled = false; // at a barrier, and its registers are as they were then
+  bool inShape = false; // compiled code stopped it, and nothing has touched its registers since
   uint64_t turns = 0;
   uint32_t clusterTickets[warpSize] = {}; // the phase of the cluster's barrier that a lane waits to end
 

@@ -7,6 +7,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <ctime>
+#include <set>
 
 namespace joule::vgpu {
 
@@ -23,8 +26,14 @@ uint64_t now() {
                       .count());
 }
 
+uint64_t processorTime() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
+}
+
 // Measured: code generation dominates, and grows with the number of operations.
-constexpr uint64_t fixedCost = 5'000'000, costOfOperation = 150'000;
+constexpr uint64_t fixedCost = 5'000'000, costOfOperation = 150'000, costOfLoading = 1'000'000;
 
 } // namespace
 
@@ -62,11 +71,51 @@ void addEngineUse(bool compiled, uint64_t compiledRuns, uint64_t interpretedRuns
   use.interpretedRuns += interpretedRuns;
 }
 
+namespace {
+
+template <class T> bool looksLike(const EntryCheck &check, const LanePattern *pattern, const uint8_t *r) {
+  T lanes[warpSize], differs = 0;
+  memcpy(lanes, r + check.offset, sizeof lanes);
+  const T first = lanes[0];
+  for (unsigned i = 0; i < warpSize; ++i)
+    differs = T(differs | (lanes[i] ^ T(first + (pattern ? T((*pattern)[i]) : 0))));
+  bool aligned = check.align >= 8 * sizeof(T) || (first & ((1ull << check.align) - 1)) == 0;
+  return !differs && aligned && first <= check.most && (!check.known || first == T(check.value));
+}
+
+bool allEqual(const EntryCheck &check, const uint8_t *r) {
+  if (check.width == 0) {
+    uint32_t bits;
+    memcpy(&bits, r + check.offset, sizeof bits);
+    return bits == 0 || bits == allLanes;
+  }
+  for (unsigned i = 1; i < warpSize; ++i)
+    if (memcmp(r + check.offset, r + check.offset + i * check.width, check.width) != 0)
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool CompiledProgram::fits(uint32_t entry, const uint8_t *r) const {
+  for (const EntryCheck &check : checks[entry]) {
+    const LanePattern *pattern = check.pattern < 0 ? nullptr : &patterns[size_t(check.pattern)];
+    bool fine = check.width == 2   ? looksLike<uint16_t>(check, pattern, r)
+                : check.width == 4 ? looksLike<uint32_t>(check, pattern, r)
+                : check.width == 8 ? looksLike<uint64_t>(check, pattern, r)
+                                   : allEqual(check, r);
+    if (!fine)
+      return false;
+  }
+  return true;
+}
+
 /// A kernel's code, by shape of block and whether it counts.
 struct CompiledKernels {
   using Key = std::array<uint32_t, 4>;
   std::mutex mutex;
   std::map<Key, std::unique_ptr<CompiledProgram>> code; // null: refused
+  std::set<Key> notKept;                                // by earlier processes
   std::atomic<uint64_t> interpreted{0};                 // nanoseconds
 };
 
@@ -114,14 +163,34 @@ void ChosenEngine::decide(const CompiledProgram *code) {
 }
 
 /// With the kernel's lock held.
+bool ChosenEngine::load() {
+  asked = true;
+  if (kernels.notKept.count(key()))
+    return false;
+  std::unique_ptr<CompiledProgram> code = kernelCompiler()->load(request);
+  if (!code) {
+    kernels.notKept.insert(key());
+    return false;
+  }
+  {
+    std::lock_guard lock(useMutex);
+    ++use.loadedKernels;
+  }
+  decide((kernels.code[key()] = std::move(code)).get());
+  return true;
+}
+
+/// With the kernel's lock held.
 void ChosenEngine::compile() {
-  uint64_t start = now();
+  if (load())
+    return;
+  uint64_t start = processorTime();
   std::string why;
   std::unique_ptr<CompiledProgram> code = kernelCompiler()->compile(request, why);
   {
     std::lock_guard lock(useMutex);
     ++(code ? use.compiledKernels : use.refusedKernels);
-    use.compileNanoseconds += now() - start;
+    use.compileNanoseconds += processorTime() - start;
     if (code)
       use.compiledInstructions += image.entry().function->instructions.size();
     else
@@ -133,8 +202,9 @@ void ChosenEngine::compile() {
 void ChosenEngine::consider() {
   if (decided.load(std::memory_order_relaxed))
     return;
-  uint64_t worth = fixedCost + costOfOperation * image.entry().ops.size();
-  if (kernels.interpreted.load(std::memory_order_relaxed) + (now() - begun) < worth)
+  uint64_t spent = kernels.interpreted.load(std::memory_order_relaxed) + (now() - begun);
+  bool worth = spent >= fixedCost + costOfOperation * image.entry().ops.size();
+  if (!worth && (spent < costOfLoading || asked.load(std::memory_order_relaxed)))
     return;
   std::unique_lock lock(kernels.mutex, std::try_to_lock);
   if (!lock || decided)
@@ -142,8 +212,10 @@ void ChosenEngine::consider() {
   auto it = kernels.code.find(key());
   if (it != kernels.code.end())
     decide(it->second.get());
-  else
+  else if (worth)
     compile();
+  else
+    load();
 }
 
 } // namespace joule::vgpu

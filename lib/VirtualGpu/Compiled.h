@@ -11,17 +11,32 @@
 
 namespace joule::vgpu {
 
-constexpr uint32_t leftByCompiled = 1u << 30;
+using LanePattern = std::array<int64_t, warpSize>;
+
+/// What compiled code supposes of a register where it is entered: each lane has the first one's value plus the
+/// pattern's.
+struct EntryCheck {
+  uint32_t offset;     // in the frame
+  int32_t pattern = -1; // of the program's; -1: all lanes are equal
+  uint8_t width;       // bytes per lane; 0 for a predicate
+  uint8_t align = 0;   // the first lane's value is a multiple of 1 << align,
+  bool known = false;  // it is `value`,
+  uint64_t value = 0;
+  uint64_t most = ~0ull; // and at most this, unsigned
+};
 
 /// One program compiled for one shape of blocks. Compiled code and interpreter share the frame: whoever stops
 /// has every live register there, so that either may go on from any operation that has an entry.
 struct CompiledProgram {
-  /// Runs a full warp from an entry until the scheduler is needed. Status::Interpret: go on at `Warp::pc`.
-  /// `entry` has the bit `leftByCompiled` if compiled code left the warp at the barrier before, and nobody has
-  /// touched its registers since.
+  /// Runs a full warp from an entry that fits until the scheduler is needed. Status::Interpret: go on at
+  /// `Warp::pc`.
   using Code = uint32_t (*)(uint8_t *r, Warp *w, uint32_t entry);
   Code code = nullptr;
   std::vector<int32_t> entryOf; // per operation: its entry, or -1
+  std::vector<std::vector<EntryCheck>> checks; // per entry
+  std::vector<LanePattern> patterns;
+  /// Do the registers look as the code behind the entry supposes? They do where compiled code itself stopped.
+  bool fits(uint32_t entry, const uint8_t *r) const;
   virtual ~CompiledProgram() = default;
 };
 
@@ -36,13 +51,16 @@ public:
   virtual ~KernelCompiler() = default;
   /// Null if the kernel holds what cannot be compiled; `why` then says what. Safe on several threads.
   virtual std::unique_ptr<CompiledProgram> compile(const CompileRequest &request, std::string &why) = 0;
+  /// Code that an earlier process left behind; null if there is none.
+  virtual std::unique_ptr<CompiledProgram> load(const CompileRequest &request) = 0;
 };
 
 /// Null where no compiler is registered.
 KernelCompiler *kernelCompiler();
 void registerKernelCompiler(KernelCompiler *compiler);
-/// Registers the compiler on LLVM; for programs that link JouleVirtualGpuJit.
-void useJit();
+/// Registers the compiler on LLVM; for programs that link JouleVirtualGpuJit. Code is kept in the folder for
+/// later processes; empty: nowhere.
+void useJit(const std::string &cacheFolder = "");
 
 /// Which engine runs launches: by work done, always the interpreter, or always compiled code where possible.
 enum class EngineChoice { Tiered, Interpreter, Compiled };
@@ -50,8 +68,9 @@ enum class EngineChoice { Tiered, Interpreter, Compiled };
 /// What the engines did since the process began.
 struct EngineUse {
   uint64_t compiledKernels = 0, refusedKernels = 0; // compiled and refused by the compiler
+  uint64_t loadedKernels = 0;                       // whose code an earlier process had left
   uint64_t compiledLaunches = 0, interpretedLaunches = 0;
-  uint64_t compileNanoseconds = 0, compiledInstructions = 0; // of PTX
+  uint64_t compileNanoseconds = 0, compiledInstructions = 0; // of the processor's time; of PTX
   uint64_t compiledRuns = 0, interpretedRuns = 0; // turns of warps from one call of the scheduler to the next
   std::string lastRefusal;                        // kernel and reason
 };
@@ -78,12 +97,13 @@ private:
   std::array<uint32_t, 4> key() const;
   void decide(const CompiledProgram *code);
   void compile();
+  bool load();
 
   const KernelImage &image;
   CompiledKernels &kernels;
   CompileRequest request;
   uint64_t begun;
-  std::atomic<bool> decided{false};
+  std::atomic<bool> decided{false}, asked{false}; // what earlier processes left
   std::atomic<const CompiledProgram *> program{nullptr};
 };
 

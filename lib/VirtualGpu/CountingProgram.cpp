@@ -100,7 +100,7 @@ private:
   static bool isKnown(const Operation &o) {
     const std::string &name = *o.name;
     if (o.kind != Kind::Handler)
-      return o.kind != Kind::Call && o.kind != Kind::Unknown;
+      return o.kind != Kind::Call && o.kind != Kind::Poll && o.kind != Kind::Unknown;
     for (const char *prefix : {"ldframe.", "stframe.", "ldmatrix.", "cpasync"})
       if (startsWith(name, prefix))
         return false;

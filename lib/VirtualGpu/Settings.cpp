@@ -8,6 +8,20 @@
 
 namespace joule::vgpu {
 
+namespace {
+
+/// Where compiled code is kept: as said, or where this user's programs keep what they can make again.
+std::string cacheFolder() {
+  if (const char *given = getenv("JOULE_VGPU_CACHE"))
+    return std::string(given) == "0" ? "" : given;
+  const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  if (caches && *caches == '/')
+    return std::string(caches) + "/joule/vgpu";
+  return home && *home == '/' ? std::string(home) + "/.cache/joule/vgpu" : "";
+}
+
+} // namespace
+
 Settings settingsFromEnvironment() {
   Settings settings;
   settings.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -33,6 +47,7 @@ Settings settingsFromEnvironment() {
     settings.jit = jit;
   if (const char *dump = getenv("JOULE_VGPU_JIT_DUMP"))
     settings.jitDump = atoi(dump);
+  settings.cache = cacheFolder();
   if (const char *isa = getenv("JOULE_VGPU_ISA"))
     settings.instructionSet = isa;
   return settings;

@@ -16,11 +16,12 @@ struct Settings {
   double timeLimitSeconds = 0;
   std::string jit = "1";      // "0": interpret always; "force": compile before the first launch
   int jitDump = 0;            // print the compiler's IR on stderr: 1 as emitted, 2 as optimised
+  std::string cache;          // folder of compiled code; empty: none is kept
   std::string instructionSet; // "avx2" or "baseline" to use less than the machine has
 };
 
 /// From JOULE_VGPU_THREADS, JOULE_VGPU_DEVICE, JOULE_VGPU_EXACT, JOULE_VGPU_COUNT, JOULE_VGPU_TIME_LIMIT, JOULE_VGPU_JIT,
-/// JOULE_VGPU_JIT_DUMP and JOULE_VGPU_ISA.
+/// JOULE_VGPU_JIT_DUMP, JOULE_VGPU_CACHE and JOULE_VGPU_ISA.
 Settings settingsFromEnvironment();
 
 /// Takes "a100,exact": a device's name and, behind commas, what to turn on. False if there is no such option.

@@ -53,6 +53,7 @@ typedef void (*JouleVgpuLimitThread)(double seconds, const std::atomic<bool> *st
 struct JouleVgpuEngineUse {
   uint32_t size; // sizeof(JouleVgpuEngineUse), set by the caller
   uint64_t compiledKernels, refusedKernels;       // by the compiler; a refused one stays with the interpreter
+  uint64_t loadedKernels;                         // whose code an earlier process had left in the cache
   uint64_t compiledLaunches, interpretedLaunches; // by the engine that a launch ended with
   uint64_t compiledRuns, interpretedRuns;         // turns of warps
   const char *lastRefusal;                        // kernel and reason; valid until the thread's next call

@@ -346,7 +346,7 @@ void addEngineOptions(CLI::App &command, RunOptions &options) {
 } // namespace
 
 int main(int argc, char **argv) {
-  joule::vgpu::useJit();
+  joule::vgpu::useJit(joule::vgpu::settingsFromEnvironment().cache);
   CLI::App app{"Run PTX on the virtual GPU"};
   app.require_subcommand(1);
   app.footer("Example:\n  joule-ptx run saxpy.ptx --kernel saxpy --grid 4 --block 256 --arg i32:1000 --arg "

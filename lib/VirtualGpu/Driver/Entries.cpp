@@ -235,6 +235,7 @@ static int jouleVgpuReadEngineUse(JouleVgpuEngineUse *use) {
   *use = {use->size,
           all.compiledKernels,
           all.refusedKernels,
+          all.loadedKernels,
           all.compiledLaunches,
           all.interpretedLaunches,
           all.compiledRuns,

@@ -1,4 +1,6 @@
-// LLVM around the emitter: optimise, generate machine code, link it into the process.
+// LLVM around the emitter: optimise, generate machine code, link it into the process. Machine code is kept for
+// later processes.
+#include "lib/VirtualGpu/Jit/CodeCache.h"
 #include "lib/VirtualGpu/Jit/Emitter.h"
 #include "lib/VirtualGpu/Settings.h"
 
@@ -15,8 +17,8 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 namespace joule::vgpu::jit {
@@ -24,19 +26,34 @@ namespace {
 
 using namespace llvm;
 
-/// Code, the sites it calls through, and the lane patterns that the sites point to.
 struct Compiled : CompiledProgram {
-  std::deque<Site> sites;
-  std::unique_ptr<Graph> graph;
-  std::unique_ptr<Shapes> shapes;
-  orc::ResourceTrackerSP tracker;
+  orc::ExecutionSession *session = nullptr;
+  orc::JITDylib *library = nullptr;
   ~Compiled() override {
-    if (tracker)
-      consumeError(tracker->remove());
+    if (library)
+      consumeError(session->removeJITDylib(*library));
   }
 };
 
-class OrcCompiler : public KernelCompiler {
+void fillTable(uint8_t *at, const CodeImage &image, const CompiledProgram &compiled, const Program &program,
+               Target target) {
+  CodeTable table = {program.ops.data(), target.avx512 ? jouleVgpuRareCallAvx512 : jouleVgpuRareCallAvx2,
+                     jouleVgpuRunSite};
+  memcpy(at, &table, sizeof table);
+  at += sizeof table;
+  for (const SiteImage &from : image.sites) {
+    Site site;
+    memset(static_cast<void *>(&site), 0, sizeof site);
+    site.pair[0] = program.ops[from.op];
+    site.pair[1].fn = site.pair[1].masked = stop;
+    site.pattern = from.pattern < 0 ? nullptr : compiled.patterns[size_t(from.pattern)].data();
+    site.fillsAddress = from.fillsAddress;
+    memcpy(at, &site, sizeof site);
+    at += sizeof site;
+  }
+}
+
+class OrcCompiler {
 public:
   /// Null if LLVM cannot make code for this machine.
   static OrcCompiler *create(Target target) {
@@ -59,40 +76,55 @@ public:
       consumeError(made.takeError());
       return nullptr;
     }
+    compiler->machine = builder.getCPU() + " " + builder.getFeatures().getString();
     compiler->builder = builder;
     compiler->jit = std::move(*made);
     return compiler.release();
   }
 
-  std::unique_ptr<CompiledProgram> compile(const CompileRequest &request, std::string &why) override {
-    auto compiled = std::make_unique<Compiled>();
-    compiled->graph = std::make_unique<Graph>(request.image->entry());
-    if (!compiled->graph->problem.empty()) {
-      why = compiled->graph->problem;
+  std::unique_ptr<CompiledProgram> compile(const CompileRequest &request, const CodeCache &cache,
+                                           std::string &why) {
+    Graph graph(request.image->entry());
+    if (!graph.problem.empty()) {
+      why = graph.problem;
       return nullptr;
     }
-    compiled->shapes = std::make_unique<Shapes>(*compiled->graph, request.block);
-    std::string name = "kernel_" + std::to_string(next.fetch_add(1));
-    std::unique_ptr<MemoryBuffer> object = generate(request, *compiled, name, why);
-    if (!object || !link(std::move(object), *compiled, name, why))
+    CodeImage image;
+    if (!generate(request, graph, image, why))
       return nullptr;
-    return compiled;
+    if (std::string key = keyOf(graph, request); !key.empty())
+      cache.store(key, image.written());
+    return link(image, request.image->entry(), why);
+  }
+
+  std::unique_ptr<CompiledProgram> load(const CompileRequest &request, const CodeCache &cache) {
+    Graph graph(request.image->entry());
+    std::string key = graph.problem.empty() ? keyOf(graph, request) : "", text, ignored;
+    CodeImage image;
+    if (key.empty() || !cache.load(key, text) || !image.read(text, request.image->entry()))
+      return nullptr;
+    return link(image, request.image->entry(), ignored);
   }
 
 private:
-  std::unique_ptr<MemoryBuffer> generate(const CompileRequest &request, Compiled &compiled,
-                                         const std::string &name, std::string &why) {
+  /// Empty where code cannot be kept.
+  std::string keyOf(const Graph &graph, const CompileRequest &request) const {
+    static const std::string build = CodeCache::identityOfBuild();
+    return build.empty() ? "" : CodeCache::keyOf(build + '\n' + machine + '\n' + fingerprint(graph, request));
+  }
+
+  bool generate(const CompileRequest &request, const Graph &graph, CodeImage &image, std::string &why) {
     LLVMContext context;
     auto machine = builder->createTargetMachine();
     if (!machine) {
       why = toString(machine.takeError());
-      return nullptr;
+      return false;
     }
-    Module module(name, context);
+    Module module("kernel", context);
     module.setDataLayout((*machine)->createDataLayout());
     module.setTargetTriple((*machine)->getTargetTriple().str());
-    Emitter(*compiled.graph, *compiled.shapes, request, target, module, compiled.sites)
-        .run(name, compiled.entryOf);
+    Shapes shapes(graph, request.block);
+    Emitter(graph, shapes, request, target, module, image).run();
     static const int dump = settingsFromEnvironment().jitDump;
     if (dump == 1)
       module.print(errs(), nullptr);
@@ -100,7 +132,7 @@ private:
     raw_string_ostream text(broken);
     if (verifyModule(module, &text)) {
       why = "internal: " + broken;
-      return nullptr;
+      return false;
     }
     optimise(module, **machine);
     if (dump == 2)
@@ -108,9 +140,10 @@ private:
     auto object = orc::SimpleCompiler(**machine)(module);
     if (!object) {
       why = toString(object.takeError());
-      return nullptr;
+      return false;
     }
-    return std::move(*object);
+    image.object = (*object)->getBuffer().str();
+    return true;
   }
 
   void optimise(Module &module, TargetMachine &machine) {
@@ -135,23 +168,34 @@ private:
         order.run(f, functions);
   }
 
-  bool link(std::unique_ptr<MemoryBuffer> object, Compiled &compiled, const std::string &name,
-            std::string &why) {
-    compiled.tracker = jit->getMainJITDylib().createResourceTracker();
-    if (Error error = jit->addObjectFile(compiled.tracker, std::move(object))) {
+  /// Into a library of its own, since all kernels have the same names.
+  std::unique_ptr<CompiledProgram> link(CodeImage &image, const Program &program, std::string &why) {
+    auto compiled = std::make_unique<Compiled>();
+    compiled->entryOf = std::move(image.entryOf);
+    compiled->checks = std::move(image.checks);
+    compiled->patterns = std::move(image.patterns);
+    compiled->session = &jit->getExecutionSession();
+    compiled->library = &compiled->session->createBareJITDylib("kernel " + std::to_string(next.fetch_add(1)));
+    if (auto process = jit->getProcessSymbolsJITDylib())
+      compiled->library->addToLinkOrder(*process);
+    auto failed = [&](Error error) {
       why = toString(std::move(error));
-      return false;
+      return nullptr;
+    };
+    if (Error error = jit->addObjectFile(*compiled->library, MemoryBuffer::getMemBufferCopy(image.object, "kernel")))
+      return failed(std::move(error));
+    auto code = jit->lookup(*compiled->library, "kernel"), table = jit->lookup(*compiled->library, "table");
+    if (!code || !table) {
+      Error error = joinErrors(code.takeError(), table.takeError());
+      return failed(std::move(error));
     }
-    auto address = jit->lookup(name);
-    if (!address) {
-      why = toString(address.takeError());
-      return false;
-    }
-    compiled.code = address->toPtr<CompiledProgram::Code>();
-    return true;
+    compiled->code = code->toPtr<CompiledProgram::Code>();
+    fillTable(table->toPtr<uint8_t *>(), image, *compiled, program, target);
+    return compiled;
   }
 
   Target target;
+  std::string machine;
   std::optional<orc::JITTargetMachineBuilder> builder;
   std::unique_ptr<orc::LLJIT> jit;
   std::atomic<uint64_t> next{0};
@@ -160,20 +204,38 @@ private:
 /// Made when first asked for: LLVM costs a process that only interprets nothing.
 class LazyCompiler : public KernelCompiler {
 public:
+  explicit LazyCompiler(const std::string &cacheFolder) : cacheFolder(cacheFolder) {}
+
   std::unique_ptr<CompiledProgram> compile(const CompileRequest &request, std::string &why) override {
-    std::call_once(once, [&] {
-      if (std::string(instructionSet()) != "baseline")
-        compiler = OrcCompiler::create({std::string(instructionSet()) == "avx512"});
-    });
+    start();
     if (compiler)
-      return compiler->compile(request, why);
+      return compiler->compile(request, *cache, why);
     why = "this machine has no AVX2";
     return nullptr;
   }
 
+  std::unique_ptr<CompiledProgram> load(const CompileRequest &request) override {
+    if (cacheFolder.empty())
+      return nullptr;
+    start();
+    return compiler ? compiler->load(request, *cache) : nullptr;
+  }
+
 private:
+  void start() {
+    static OrcCompiler *const made = std::string(instructionSet()) == "baseline"
+                                         ? nullptr // kept to the end: code may run until then
+                                         : OrcCompiler::create({std::string(instructionSet()) == "avx512"});
+    std::call_once(once, [&] {
+      compiler = made;
+      cache = std::make_unique<CodeCache>(cacheFolder);
+    });
+  }
+
+  const std::string cacheFolder;
   std::once_flag once;
-  OrcCompiler *compiler = nullptr; // kept to the end: code may run until then
+  OrcCompiler *compiler = nullptr;
+  std::unique_ptr<CodeCache> cache;
 };
 
 } // namespace
@@ -182,9 +244,15 @@ private:
 namespace joule::vgpu {
 
 /// Linking this file in is what gives the engine its compiler.
-void useJit() {
-  static jit::LazyCompiler compiler;
-  registerKernelCompiler(&compiler);
+void useJit(const std::string &cacheFolder) {
+  // One for every folder asked for, and kept to the end: launches may still be using the last.
+  static std::mutex mutex;
+  static auto &compilers = *new std::map<std::string, std::unique_ptr<jit::LazyCompiler>>;
+  std::lock_guard lock(mutex);
+  auto &compiler = compilers[cacheFolder];
+  if (!compiler)
+    compiler = std::make_unique<jit::LazyCompiler>(cacheFolder);
+  registerKernelCompiler(compiler.get());
 }
 
 } // namespace joule::vgpu

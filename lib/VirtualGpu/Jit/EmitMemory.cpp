@@ -32,13 +32,10 @@ bool isRamp(const int64_t *p, unsigned lanes, int64_t step) {
 
 // --- calls of handlers ---
 
-Site &Emitter::siteOf(const Operation &o) {
-  sites.emplace_back();
-  Site &site = sites.back();
-  site.pair[0] = *o.op;
-  memset(&site.pair[1], 0, sizeof(Op));
-  site.pair[1].fn = site.pair[1].masked = stop;
-  return site;
+llvm::Constant *Emitter::siteOf(const Operation &o, const Pattern *pattern, bool fillsAddress) {
+  uint64_t index = image.sites.size();
+  image.sites.push_back({uint32_t(o.op - graph.program->ops.data()), patternIndex(pattern), fillsAddress});
+  return inTable(sizeof(CodeTable) + index * sizeof(Site));
 }
 
 Value *Emitter::currentMask() {
@@ -60,52 +57,55 @@ void Emitter::checkStatus(V status) {
 
 /// On a rare path: keeps all registers.
 Value *Emitter::rareCall(const Operation &o, V first, V lanes) {
-  Site &site = siteOf(o);
-  if (first) {
-    site.fillsAddress = true;
-    const Shape shape = shapeOf(uint32_t(o.a));
-    site.pattern = shape.pattern ? shape.pattern->data() : nullptr;
-  }
+  V site = siteOf(o, first ? shapeOf(uint32_t(o.a)).pattern : nullptr, first != nullptr);
   Type *i64 = b.getInt64Ty(), *pointer = PointerType::getUnqual(context);
-  auto address = [&](const void *p) { return b.getInt64(reinterpret_cast<uint64_t>(p)); };
-  void (*stub)() = target.avx512 ? jouleVgpuRareCallAvx512 : jouleVgpuRareCallAvx2;
-  auto *type = FunctionType::get(i64, {i64, i64, pointer, pointer, i64, i64}, false);
+  auto *type = FunctionType::get(i64, {pointer, pointer, pointer, pointer, i64, i64}, false);
   InlineAsm *call = InlineAsm::get(
       type, "callq *$1", "={rax},r,{rdi},{rsi},{rdx},{rcx},{r8},~{memory},~{dirflag},~{fpsr},~{flags}",
       /*hasSideEffects=*/true);
   V bits = lanes ? b.CreateZExt(maskBits(lanes), i64) : b.getInt64(allLanes);
   V given = first ? (first->getType() == i64 ? first : b.CreateZExt(first, i64)) : b.getInt64(0);
-  V status = b.CreateCall(
-      type, call, {address(reinterpret_cast<const void *>(stub)), address(&site), frame, warp, given, bits});
-  return b.CreateTrunc(status, b.getInt32Ty());
+  V stub = fromTable(offsetof(CodeTable, rareCall), pointer);
+  return b.CreateTrunc(b.CreateCall(type, call, {stub, site, frame, warp, given, bits}), b.getInt32Ty());
+}
+
+/// The handler's status.
+Value *Emitter::callHandler(const Operation &o) {
+  for (uint32_t slot : o.uses)
+    spillAlways(slot);
+  V site = siteOf(o);
+  Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty(), *pointer = PointerType::getUnqual(context);
+  if (V lanes = currentMask()) {
+    auto *type = FunctionType::get(i32, {pointer, pointer, pointer, i64, i64}, false);
+    return b.CreateCall(type, fromTable(offsetof(CodeTable, runSite), pointer),
+                        {site, frame, warp, b.getInt64(0), b.CreateZExt(maskBits(lanes), i64)});
+  }
+  auto *type = FunctionType::get(i32, {pointer, pointer, pointer}, false);
+  V handler = b.CreateLoad(pointer, b.CreateConstGEP1_64(b.getInt8Ty(), site, offsetof(Op, fn)), true);
+  return b.CreateCall(type, handler, {site, frame, warp});
 }
 
 /// Where handlers do the work.
 void Emitter::emitHandler(const Operation &o) {
-  for (uint32_t slot : o.uses)
-    spillAlways(slot);
-  Site &site = siteOf(o);
-  Type *i32 = b.getInt32Ty(), *pointer = PointerType::getUnqual(context);
-  auto constant = [&](const void *p) {
-    return ConstantExpr::getIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(p)), pointer);
-  };
-  V status;
-  if (V lanes = currentMask()) {
-    auto *type = FunctionType::get(i32, {pointer, pointer, pointer, b.getInt64Ty(), b.getInt64Ty()}, false);
-    status = b.CreateCall(
-        type, constant(reinterpret_cast<const void *>(&jouleVgpuRunSite)),
-        {constant(&site), frame, warp, b.getInt64(0), b.CreateZExt(maskBits(lanes), b.getInt64Ty())});
-  } else {
-    auto *type = FunctionType::get(i32, {pointer, pointer, pointer}, false);
-    status = b.CreateCall(type, constant(reinterpret_cast<const void *>(site.pair[0].fn)),
-                          {constant(&site), frame, warp});
-  }
-  checkStatus(status);
+  checkStatus(callHandler(o));
   for (uint32_t slot : o.defs)
     if (o.kind == Kind::Handler && graph.slots[slot].inFrame)
       values[slot] = nullptr; // it kept the other lanes' values itself
     else
       define(o, int32_t(slot), resultShape.scalar() ? loadFirstActive(slot) : loadSlot(slot, false));
+}
+
+/// A handler that may want to be asked again later, or have others run before the next operation.
+void Emitter::emitPoll(const Operation &o) {
+  V status = callHandler(o);
+  BasicBlock *yields = newBlock("yields"), *ran = newBlock("ran");
+  b.CreateCondBr(b.CreateICmpEQ(status, b.getInt32(unsigned(Status::Yield))), yields, ran);
+  for (uint32_t slot : o.defs)
+    values[slot] = nullptr;
+  b.SetInsertPoint(yields);
+  leave(Status::Yield, *o.name == "cluster.wait" ? o.at : o.at + 1, graph.blocks[blockIndex].liveOut);
+  b.SetInsertPoint(ran);
+  checkStatus(status);
 }
 
 /// What one of the running lanes has in the frame.

@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace joule::vgpu::jit {
@@ -11,14 +12,16 @@ namespace joule::vgpu::jit {
 using namespace llvm;
 
 Emitter::Emitter(const Graph &graph, const Shapes &shapes, const CompileRequest &request, Target target,
-                 llvm::Module &module, std::deque<Site> &sites)
-    : graph(graph), shapes(shapes), request(request), target(target), module(module), sites(sites),
+                 llvm::Module &module, CodeImage &image)
+    : graph(graph), shapes(shapes), request(request), target(target), module(module), image(image),
       context(module.getContext()), b(context) {}
 
-void Emitter::run(const std::string &name, std::vector<int32_t> &entryOf) {
+void Emitter::run() {
   Type *pointer = PointerType::getUnqual(context), *i32 = b.getInt32Ty();
   function = Function::Create(FunctionType::get(i32, {pointer, pointer, i32}, false),
-                              GlobalValue::ExternalLinkage, name, module);
+                              GlobalValue::ExternalLinkage, "kernel", module);
+  table = new GlobalVariable(module, ArrayType::get(b.getInt8Ty(), 0), false, GlobalValue::ExternalLinkage,
+                             nullptr, "table");
   for (const char *attribute : {"prefer-vector-width", "min-legal-vector-width"})
     function->addFnAttr(attribute, target.avx512 ? "512" : "256");
   function->addFnAttr("no-trapping-math", "true");
@@ -48,11 +51,12 @@ void Emitter::run(const std::string &name, std::vector<int32_t> &entryOf) {
     if (block && block->empty()) { // of a block under a mask, which runs in line
       block->eraseFromParent();
     }
-  entryOf.assign(graph.program->ops.size(), -1);
+  placeTable();
+  image.entryOf.assign(graph.program->ops.size(), -1);
   int32_t number = 0;
   for (uint32_t k = 0; k < n; ++k)
     if (isEntry[k])
-      entryOf[graph.operations[graph.blocks[k].first].at] = number++;
+      image.entryOf[graph.operations[graph.blocks[k].first].at] = number++;
 }
 
 BasicBlock *Emitter::newBlock(const char *name) { return BasicBlock::Create(context, name, function); }
@@ -347,14 +351,46 @@ void Emitter::define(const Operation &o, int32_t slotIndex, V value) {
 }
 
 Value *Emitter::operationPointer(uint32_t at) {
-  return ConstantExpr::getIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(graph.program->ops.data() + at)),
-                                   PointerType::getUnqual(context));
+  V ops = fromTable(offsetof(CodeTable, ops), PointerType::getUnqual(context));
+  return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), ops, at * sizeof(Op));
+}
+
+// --- the table ---
+
+llvm::Constant *Emitter::inTable(uint64_t offset) {
+  return ConstantExpr::getGetElementPtr(b.getInt8Ty(), table, b.getInt64(offset));
+}
+
+/// Volatile: on rare paths alone, where a register that is kept for it all along would cost the others.
+Value *Emitter::fromTable(uint64_t offset, llvm::Type *type) {
+  return b.CreateLoad(type, inTable(offset), /*isVolatile=*/true);
+}
+
+/// Only now its size is known.
+void Emitter::placeTable() {
+  auto *type = ArrayType::get(b.getInt8Ty(), sizeof(CodeTable) + image.sites.size() * sizeof(Site));
+  auto *placed = new GlobalVariable(module, type, false, GlobalValue::ExternalLinkage,
+                                    llvm::Constant::getNullValue(type));
+  placed->setAlignment(Align(alignof(CodeTable)));
+  placed->setDSOLocal(true);
+  table->replaceAllUsesWith(placed);
+  placed->takeName(table);
+  table->eraseFromParent();
+}
+
+int32_t Emitter::patternIndex(const Pattern *pattern) {
+  if (!pattern)
+    return -1;
+  auto [it, isNew] = patternIndices.emplace(pattern, int32_t(image.patterns.size()));
+  if (isNew)
+    image.patterns.push_back(*pattern);
+  return it->second;
 }
 
 // --- blocks ---
 
-/// Where compiled code can be entered: at the start, behind whatever stops a warp, at outermost loops, and
-/// where lanes meet that parted.
+/// Where compiled code can be entered: at the start, at and behind whatever stops a warp, at outermost loops,
+/// and where lanes meet that parted.
 void Emitter::chooseEntries() {
   isEntry.assign(graph.blocks.size(), false);
   std::vector<bool> insideLoop(graph.blocks.size(), false);
@@ -367,8 +403,11 @@ void Emitter::chooseEntries() {
     if (shapes.atStart(k).empty())
       continue;
     const Operation *before = k ? &graph.operations[graph.blocks[k].first - 1] : nullptr;
-    bool stops = before &&
-                 (before->kind == Kind::Barrier || before->kind == Kind::Call || before->kind == Kind::Sleep);
+    auto stopsWarp = [](Kind kind) {
+      return kind == Kind::Barrier || kind == Kind::Call || kind == Kind::Sleep || kind == Kind::Poll;
+    };
+    bool stops = (before && stopsWarp(before->kind)) ||
+                 graph.operations[graph.blocks[k].first].kind == Kind::Poll;
     bool loop = false, meets = false;
     for (uint32_t from : graph.blocks[k].previous) {
       loop |= from >= k;
@@ -496,71 +535,48 @@ void Emitter::fillPhis() {
   }
 }
 
-/// Does a register that is alive at the block's start not look as supposed? Null if none could.
-Value *Emitter::differsFromSupposed(uint32_t k) {
-  V differs = nullptr;
-  for (uint32_t s = 0; s < graph.slots.size(); ++s) {
-    const Shape &shape = state[s];
-    if (!graph.blocks[k].liveIn[s] || !shape.scalar())
-      continue;
-    V vector = loadSlot(s, false), scalar = loadSlot(s, true);
-    V bad = b.CreateICmpNE(vector, materialised(scalar, shape, graph.slots[s].width));
-    bad = b.CreateICmpNE(maskBits(bad), b.getInt32(0));
-    if (shape.align && shape.align < 8 * graph.slots[s].width && graph.slots[s].width)
-      bad = b.CreateOr(bad, b.CreateICmpNE(b.CreateAnd(scalar, (1ull << shape.align) - 1),
-                                           llvm::Constant::getNullValue(scalar->getType())));
-    if (shape.high != unknownBound && graph.slots[s].width) {
-      uint64_t span =
-          shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
-      bad = b.CreateOr(bad,
-                       b.CreateICmpUGT(scalar, ConstantInt::get(scalar->getType(),
-                                                                shape.high >= span ? shape.high - span : 0)));
-    }
-    if (shape.known && graph.slots[s].width)
-      bad = b.CreateOr(bad, b.CreateICmpNE(scalar, ConstantInt::get(scalar->getType(), shape.value)));
-    differs = differs ? b.CreateOr(differs, bad) : bad;
-  }
-  return differs;
-}
-
-/// A switch over the entries; each loads what is alive, and goes back where it does not look as supposed.
+/// A switch over the entries; each loads what is alive. Whoever enters has seen to it that everything looks as
+/// supposed; the function's start supposes nothing.
 void Emitter::emitEntries() {
   BasicBlock *wrong = newBlock("wrong");
   SwitchInst *choice = b.CreateSwitch(function->getArg(2), wrong);
-  uint32_t number = 0;
-  auto stopsBefore = [&](uint32_t k) {
-    return k && graph.operations[graph.blocks[k].first - 1].kind == Kind::Barrier;
-  };
   for (uint32_t k = 0; k < graph.blocks.size(); ++k) {
     if (!isEntry[k])
       continue;
-    BasicBlock *enter = newBlock("enter"), *load = newBlock("load");
-    choice->addCase(b.getInt32(number), enter);
-    if (stopsBefore(k))
-      choice->addCase(b.getInt32(number | leftByCompiled), load);
-    ++number;
+    BasicBlock *enter = newBlock("enter");
+    choice->addCase(b.getInt32(uint32_t(image.checks.size())), enter);
+    image.checks.emplace_back();
+    b.SetInsertPoint(enter);
     state = shapes.atStart(k);
     std::fill(values.begin(), values.end(), nullptr);
-    b.SetInsertPoint(enter);
-    if (V differs = k ? differsFromSupposed(k) : nullptr) {
-      BasicBlock *not_ = newBlock("not");
-      b.CreateCondBr(differs, not_, load);
-      b.SetInsertPoint(not_);
-      b.CreateStore(operationPointer(graph.operations[graph.blocks[k].first].at),
-                    warpPointer(offsetof(Warp, pc)));
-      b.CreateRet(b.getInt32(unsigned(Status::Interpret)));
-    } else {
-      b.CreateBr(load);
-    }
-    b.SetInsertPoint(load);
-    for (uint32_t s = 0; s < graph.slots.size(); ++s)
-      if (graph.blocks[k].liveIn[s] && !graph.slots[s].inFrame)
+    for (uint32_t s = 0; s < graph.slots.size(); ++s) {
+      if (!graph.blocks[k].liveIn[s])
+        continue;
+      if (!graph.slots[s].inFrame)
         values[s] = loadSlot(s, state[s].scalar());
+      if (k > 0 && state[s].scalar())
+        image.checks.back().push_back(checkOf(s, state[s]));
+    }
     addEdge(k);
     b.CreateBr(starts[k]);
   }
   b.SetInsertPoint(wrong);
   b.CreateUnreachable();
+}
+
+EntryCheck Emitter::checkOf(uint32_t slot, const Shape &shape) {
+  EntryCheck check;
+  check.offset = graph.slots[slot].offset;
+  check.width = graph.slots[slot].width;
+  check.pattern = patternIndex(shape.pattern);
+  check.align = shape.align;
+  check.known = shape.known;
+  check.value = shape.value;
+  if (shape.high != unknownBound) {
+    uint64_t span = shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
+    check.most = shape.high >= span ? shape.high - span : 0;
+  }
+  return check;
 }
 
 // --- leaving and going on ---
@@ -799,6 +815,9 @@ void Emitter::emitOperation(const Operation &o) {
   case Kind::Handler:
   case Kind::Trap:
     emitHandler(o);
+    break;
+  case Kind::Poll:
+    emitPoll(o);
     break;
   default:
     break;

@@ -2,14 +2,12 @@
 // where the lanes' shape allows it; the frame is written only where someone else will look at it.
 #pragma once
 
-#include "lib/VirtualGpu/Compiled.h"
+#include "lib/VirtualGpu/Jit/CodeImage.h"
 #include "lib/VirtualGpu/Jit/Shapes.h"
 #include "lib/VirtualGpu/Jit/Site.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
-
-#include <deque>
 
 namespace joule::vgpu::jit {
 
@@ -26,10 +24,10 @@ inline llvm::Type *shapedLike(llvm::Value *like, llvm::Type *element) {
 class Emitter {
 public:
   Emitter(const Graph &graph, const Shapes &shapes, const CompileRequest &request, Target target,
-          llvm::Module &module, std::deque<Site> &sites);
+          llvm::Module &module, CodeImage &image);
 
-  /// Emits `name(frame, warp, entry)`; `entryOf` tells the entry of each operation.
-  void run(const std::string &name, std::vector<int32_t> &entryOf);
+  /// Emits `kernel(frame, warp, entry)` and its `table`; the rest goes into the image.
+  void run();
 
 private:
   using V = llvm::Value *;
@@ -92,6 +90,9 @@ private:
   void spill(uint32_t slot);
   void define(const Operation &o, int32_t slot, V value);
   V operationPointer(uint32_t at);
+  llvm::Constant *inTable(uint64_t offset);
+  V fromTable(uint64_t offset, llvm::Type *type);
+  void placeTable();
 
   // --- control ---
   struct Edge {
@@ -119,8 +120,10 @@ private:
   void addEdge(uint32_t to);
   void fillPhis();
   void chooseEntries();
-  V differsFromSupposed(uint32_t block);
   void emitEntries();
+  EntryCheck checkOf(uint32_t slot, const Shape &shape);
+  int32_t patternIndex(const Pattern *pattern);
+  void emitPoll(const Operation &o);
   void countBlock(const Operation &label);
   llvm::BasicBlock *newBlock(const char *name);
 
@@ -156,7 +159,8 @@ private:
   void setGuard(const Operation &o);
   void spillAlways(uint32_t slot);
   V rareCall(const Operation &o, V first, V mask);
-  Site &siteOf(const Operation &o);
+  llvm::Constant *siteOf(const Operation &o, const Pattern *pattern = nullptr, bool fillsAddress = false);
+  V callHandler(const Operation &o);
 
   // --- memory ---
   struct Access {
@@ -193,10 +197,12 @@ private:
   const CompileRequest &request;
   Target target;
   llvm::Module &module;
-  std::deque<Site> &sites;
+  CodeImage &image;
   llvm::LLVMContext &context;
   llvm::IRBuilder<> b;
   llvm::Function *function = nullptr;
+  llvm::GlobalVariable *table = nullptr;
+  std::map<const Pattern *, int32_t> patternIndices;
   V frame = nullptr, warp = nullptr;
   V scratch = nullptr; // 16 bytes for stores that nobody wants
   std::vector<llvm::BasicBlock *> starts;

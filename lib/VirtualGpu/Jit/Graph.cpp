@@ -39,6 +39,8 @@ const KindOf kinds[] = {
     {"ret", Kind::Return},
     {"call", Kind::Call},
     {"sleep", Kind::Sleep},
+    {"mbarrier.test", Kind::Poll},
+    {"cluster.wait", Kind::Poll},
     {"trap", Kind::Trap},
     {"nop", Kind::Nop},
     {"bar.", Kind::Barrier},
@@ -139,7 +141,8 @@ Kind kindOf(const std::string &name) {
 
 bool endsBlock(Kind kind) {
   return kind == Kind::Branch || kind == Kind::BranchIf || kind == Kind::Exit || kind == Kind::Return ||
-         kind == Kind::Call || kind == Kind::Sleep || kind == Kind::Trap || kind == Kind::Barrier;
+         kind == Kind::Call || kind == Kind::Sleep || kind == Kind::Poll || kind == Kind::Trap ||
+         kind == Kind::Barrier;
 }
 
 void add(std::vector<uint32_t> &list, int32_t slot) {
@@ -222,14 +225,14 @@ void Graph::describe() {
     o.op = &ops[i];
     o.name = nameOfHandler(o.op->fn);
     o.kind = o.name ? kindOf(*o.name) : Kind::Unknown;
-    bool stays = o.kind == Kind::Unknown && o.name && !handlers().at(*o.name).whole;
-    if (stays && (!o.op->list || findList(*o.op))) {
-      describeCautiously(o);
+    if (o.kind == Kind::Poll || (o.kind == Kind::Unknown && o.name)) {
+      if (!describeCautiously(o))
+        return;
       operations.push_back(std::move(o));
       continue;
     }
     if (o.kind == Kind::Unknown) {
-      problem = "no compiled form of '" + (o.name ? *o.name : std::string("?")) + "'";
+      problem = "an operation without a name";
       return;
     }
     describeOne(o);
@@ -239,18 +242,60 @@ void Graph::describe() {
   }
 }
 
-const std::vector<uint32_t> *Graph::findList(const Op &op) const {
+const std::vector<uint32_t> *Graph::findList(const uint32_t *data) const {
   for (const auto &list : program->lists)
-    if (list.data() == op.list)
+    if (list.data() == data)
       return &list;
   return nullptr;
 }
 
-/// An operation of which nothing is known but that it runs on to the next: all that may be a place is read,
-/// written and kept in the frame.
-void Graph::describeCautiously(Operation &o) {
-  o.kind = Kind::Handler;
+/// Whatever of the operation may be a register; false if it cannot be told.
+bool Graph::placesOf(const Operation &o, std::vector<uint32_t> &offsets) const {
+  const Op &op = *o.op;
+  offsets = {op.a, op.b, op.c, op.d, op.e};
+  auto add = [&](std::initializer_list<uint32_t> more) { offsets.insert(offsets.end(), more); };
+  auto addList = [&](const uint32_t *data) {
+    const std::vector<uint32_t> *list = data ? findList(data) : nullptr;
+    if (list)
+      offsets.insert(offsets.end(), list->begin(), list->end());
+    return list || !data;
+  };
+  const std::string name = startsWith(*o.name, "exact.") ? o.name->substr(6) : *o.name;
+  auto is = [&](const char *prefix) { return startsWith(name, prefix); };
+  if (is("wmma.load.") || is("wmma.store."))
+    return addList(static_cast<const WmmaShape *>(op.data)->list);
+  if (is("wmma.")) {
+    const auto &product = *static_cast<const WmmaProduct *>(op.data);
+    return addList(product.d) && addList(product.a) && addList(product.b) && addList(product.c);
+  }
+  if (is("tile.")) {
+    const auto &tile = *static_cast<const MatrixTile *>(op.data);
+    add({tile.descriptorA, tile.descriptorB, tile.keepsC, tile.metadata});
+    return addList(tile.inA) && addList(tile.inB) && addList(tile.inC) && addList(tile.inD);
+  }
+  if (is("copy.") || is("store.async") || is("tensormap.publish")) {
+    const auto &copy = *static_cast<const BulkCopy *>(op.data);
+    add({copy.to.place, copy.from.place, copy.barrier.place, copy.map.place});
+    add({copy.bytes, copy.blocks, copy.byteMask});
+    offsets.insert(offsets.end(), copy.coordinates, copy.coordinates + copy.rank);
+    offsets.insert(offsets.end(), copy.offsets, copy.offsets + copy.numOffsets);
+    return true;
+  }
+  if (is("device.")) // a call, whose arguments lie in memory of the frame
+    return true;
+  return addList(op.list);
+}
+
+/// An operation of which only the places are known: all are read, written and kept in the frame.
+bool Graph::describeCautiously(Operation &o) {
+  if (o.kind == Kind::Unknown)
+    o.kind = Kind::Handler;
   o.isCautious = true;
+  std::vector<uint32_t> offsets;
+  if (!placesOf(o, offsets)) {
+    problem = "no compiled form of '" + *o.name + "'";
+    return false;
+  }
   auto touch = [&](uint32_t offset) {
     int32_t slot = slotAt(offset);
     if (slot < 0)
@@ -260,11 +305,9 @@ void Graph::describeCautiously(Operation &o) {
       add(o.defs, slot);
     slots[uint32_t(slot)].inFrame = true;
   };
-  for (uint32_t offset : {o.op->a, o.op->b, o.op->c, o.op->d, o.op->e})
+  for (uint32_t offset : offsets)
     touch(offset);
-  if (o.op->list)
-    for (uint32_t offset : *findList(*o.op))
-      touch(offset);
+  return true;
 }
 
 void Graph::describeOne(Operation &o) {
@@ -310,7 +353,7 @@ void Graph::describeOne(Operation &o) {
       ((o.kind == Kind::Load || o.kind == Kind::Store || startsWith(name, "ldmatrix.")) && op.n > 1) ||
       startsWith(name, "mma.") || startsWith(name, "shfl.");
   if (hasList) {
-    const std::vector<uint32_t> *found = findList(op);
+    const std::vector<uint32_t> *found = findList(op.list);
     if (!found) {
       problem = "a list of registers that is not the decoder's";
       return;
@@ -363,7 +406,8 @@ void Graph::findBlocks() {
   const Op *ops = program->ops.data();
   blockOfOp.assign(program->ops.size() + 1, -1);
   for (uint32_t i = 0; i < operations.size(); ++i) {
-    bool leads = i == 0 || operations[i].kind == Kind::Label || endsBlock(operations[i - 1].kind);
+    bool leads = i == 0 || operations[i].kind == Kind::Label || operations[i].kind == Kind::Poll ||
+                 endsBlock(operations[i - 1].kind);
     if (leads) {
       blockOfOp[operations[i].at] = int32_t(blocks.size());
       blocks.emplace_back();

@@ -17,6 +17,7 @@ enum class Kind : uint8_t {
   Return,
   Call,
   Sleep,
+  Poll, // calls a handler that may stop the warp for a while
   Trap,
   Nop,
   Barrier,
@@ -75,8 +76,9 @@ private:
   int32_t slotAt(uint32_t offset) const;
   void describe();
   void describeOne(Operation &o);
-  void describeCautiously(Operation &o);
-  const std::vector<uint32_t> *findList(const Op &op) const;
+  bool describeCautiously(Operation &o);
+  bool placesOf(const Operation &o, std::vector<uint32_t> &offsets) const;
+  const std::vector<uint32_t> *findList(const uint32_t *data) const;
   bool worksInRegisters(const Operation &o) const;
   void findBlocks();
   void keepSteadySlots();

@@ -16,6 +16,7 @@ bool needsAllLanes(const Operation &o) {
   case Kind::Barrier:
   case Kind::Call:
   case Kind::Sleep:
+  case Kind::Poll:
   case Kind::Exit:
   case Kind::Return:
   case Kind::Trap:
@@ -24,7 +25,8 @@ bool needsAllLanes(const Operation &o) {
     break;
   }
   for (const char *together :
-       {"shfl.", "vote.", "match.", "redux.", "activemask", "elect", "mma.", "ldmatrix.", "warpsync"})
+       {"shfl.", "vote.", "match.", "redux.", "activemask", "elect", "mma.", "ldmatrix.", "warpsync", "wmma.",
+        "tile.", "exact.", "stmatrix", "movmatrix"})
     if (startsWith(*o.name, together))
       return true;
   return false;

@@ -6,6 +6,7 @@
 // hands lanes back, the entry tests that the registers still look as supposed.
 #pragma once
 
+#include "lib/VirtualGpu/Compiled.h"
 #include "lib/VirtualGpu/Jit/Graph.h"
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace joule::vgpu::jit {
 
-using Pattern = std::array<int64_t, warpSize>;
+using Pattern = LanePattern;
 constexpr uint64_t unknownBound = ~0ull;
 
 struct Shape {

@@ -14,6 +14,14 @@ struct Site {
 
 Status stop(const Op *op, uint8_t *r, Warp *w);
 
+/// All that compiled code reaches outside itself. It stands in the code's own data, where linking fills it in,
+/// and the kernel's sites follow it.
+struct alignas(64) CodeTable {
+  const Op *ops;
+  void (*rareCall)();
+  uint32_t (*runSite)(const Site *, uint8_t *, Warp *, uint64_t, uint64_t);
+};
+
 /// Runs the operation for the lanes of `mask`. `first` is the address register's value in the first lane,
 /// where compiled code holds it as that and a pattern. Returns Step or Fault.
 extern "C" uint32_t jouleVgpuRunSite(const Site *site, uint8_t *r, Warp *w, uint64_t first, uint64_t mask);
