@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -150,10 +151,13 @@ void CodeCache::trim() const {
 std::string CodeCache::keyOf(const std::string &text) { return llvm::toHex(hashOf(text), /*LowerCase=*/true); }
 
 std::string CodeCache::identityOfBuild() {
-  Dl_info library;
+  Dl_info ignored;
+  void *found = nullptr;
+  if (!dladdr1(reinterpret_cast<void *>(&CodeCache::identityOfBuild), &ignored, &found, RTLD_DL_LINKMAP))
+    return "";
+  const std::string name = static_cast<link_map *>(found)->l_name, path = name.empty() ? "/proc/self/exe" : name;
   struct stat is;
-  if (!dladdr(reinterpret_cast<void *>(&CodeCache::identityOfBuild), &library) || !library.dli_fname ||
-      stat(library.dli_fname, &is) != 0)
+  if (path[0] != '/' || stat(path.c_str(), &is) != 0) // relative to a folder that may have changed
     return "";
   return std::to_string(is.st_size) + "." + std::to_string(is.st_mtim.tv_sec) + "." +
          std::to_string(is.st_mtim.tv_nsec) + "." + std::to_string(is.st_ino);

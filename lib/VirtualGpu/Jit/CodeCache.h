@@ -24,7 +24,7 @@ public:
 
   /// A name for what `text` decides.
   static std::string keyOf(const std::string &text);
-  /// What distinguishes this build of the library from others.
+  /// What distinguishes this build of the library from others; empty if it cannot be told.
   static std::string identityOfBuild();
 
 private:

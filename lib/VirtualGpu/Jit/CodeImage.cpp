@@ -132,6 +132,7 @@ std::string fingerprint(const Graph &graph, const CompileRequest &request) {
   w.number(graph.program->frameBytes);
   w.list(graph.slots, [&](const Slot &s) {
     w.number(s.offset), w.number(s.width), w.number(s.isConstant), w.number(s.constant), w.number(s.inFrame);
+    w.number(s.isAddress);
   });
   w.list(graph.operations, [&](const Operation &o) {
     const Op &op = *o.op;

@@ -35,6 +35,22 @@ struct Compiled : CompiledProgram {
   }
 };
 
+/// Where they lie.
+std::vector<Range> variablesOf(const LoadedModule &module) {
+  std::vector<Range> places;
+  auto add = [&](const ptx::Variable &v) {
+    uint64_t address, bytes;
+    if (module.global(v.name, address, bytes))
+      places.push_back({address, address + bytes});
+  };
+  for (const ptx::Variable &v : module.source().variables)
+    add(v);
+  for (auto &f : module.source().functions)
+    for (const ptx::Variable &v : f->variables)
+      add(v);
+  return places;
+}
+
 void fillTable(uint8_t *at, const CodeImage &image, const CompiledProgram &compiled, const Program &program,
                Target target) {
   CodeTable table = {program.ops.data(), target.avx512 ? jouleVgpuRareCallAvx512 : jouleVgpuRareCallAvx2,
@@ -84,7 +100,7 @@ public:
 
   std::unique_ptr<CompiledProgram> compile(const CompileRequest &request, const CodeCache &cache,
                                            std::string &why) {
-    Graph graph(request.image->entry());
+    Graph graph(request.image->entry(), variablesOf(request.image->module()));
     if (!graph.problem.empty()) {
       why = graph.problem;
       return nullptr;
@@ -98,7 +114,7 @@ public:
   }
 
   std::unique_ptr<CompiledProgram> load(const CompileRequest &request, const CodeCache &cache) {
-    Graph graph(request.image->entry());
+    Graph graph(request.image->entry(), variablesOf(request.image->module()));
     std::string key = graph.problem.empty() ? keyOf(graph, request) : "", text, ignored;
     CodeImage image;
     if (key.empty() || !cache.load(key, text) || !image.read(text, request.image->entry()))

@@ -152,7 +152,7 @@ void add(std::vector<uint32_t> &list, int32_t slot) {
 
 } // namespace
 
-Graph::Graph(const Program &p) : program(&p) {
+Graph::Graph(const Program &p, std::vector<Range> where) : program(&p), variables(std::move(where)) {
   placeSlots();
   describe();
   if (!problem.empty())
@@ -196,11 +196,18 @@ void Graph::placeSlots() {
   for (const Constant &c : program->constants) {
     Slot &slot = places[c.offset];
     slot = {c.offset, c.width};
-    slot.isConstant = true;
-    slot.constant = c.bits;
+    slot.isAddress = slot.inFrame = isAddress(c);
+    slot.isConstant = !slot.isAddress;
+    slot.constant = slot.isConstant ? c.bits : 0;
   }
   for (auto &[offset, slot] : places)
     slots.push_back(slot);
+}
+
+/// Other constants that look alike fare as addresses do: well enough.
+bool Graph::isAddress(const Constant &c) const {
+  return c.width == 8 && std::any_of(variables.begin(), variables.end(),
+                                     [&](const Range &r) { return c.bits >= r.low && c.bits <= r.high; });
 }
 
 int32_t Graph::slotAt(uint32_t offset) const {
@@ -301,7 +308,7 @@ bool Graph::describeCautiously(Operation &o) {
     if (slot < 0)
       return;
     add(o.uses, slot);
-    if (!slots[uint32_t(slot)].isConstant)
+    if (!slots[uint32_t(slot)].isConstant && !slots[uint32_t(slot)].isAddress)
       add(o.defs, slot);
     slots[uint32_t(slot)].inFrame = true;
   };

@@ -37,6 +37,7 @@ struct Slot {
   uint8_t width;
   bool isConstant = false;
   uint64_t constant = 0;
+  bool isAddress = false; // of a variable: never written, and read from the frame alone
   bool inFrame = false; // the frame always holds its value: handlers look at it, or it hardly ever changes
 };
 
@@ -69,10 +70,14 @@ struct Graph {
   std::vector<int32_t> blockOfOp; // the block that begins at an op, or -1
   std::string problem;            // what cannot be compiled; empty if all can
 
-  explicit Graph(const Program &program);
+  /// `variables` are where the module's variables lie: code must not hold what differs in the next process.
+  explicit Graph(const Program &program, std::vector<Range> variables = {});
 
 private:
   void placeSlots();
+  bool isAddress(const Constant &c) const;
+
+  std::vector<Range> variables;
   int32_t slotAt(uint32_t offset) const;
   void describe();
   void describeOne(Operation &o);

@@ -235,7 +235,11 @@ void Shapes::run() {
   atEnd.assign(graph.blocks.size(), {});
   if (graph.blocks.empty())
     return;
-  merge(0, State(graph.slots.size() + 1));
+  State first(graph.slots.size() + 1);
+  for (size_t s = 0; s < graph.slots.size(); ++s)
+    if (graph.slots[s].isAddress)
+      first[s] = uniform();
+  merge(0, first);
   std::vector<bool> waiting(graph.blocks.size(), false);
   waiting[0] = true;
   for (bool any = true; any;) {

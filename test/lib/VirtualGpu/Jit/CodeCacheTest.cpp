@@ -96,6 +96,29 @@ TEST(CodeCache, AnotherShapeOfBlockIsAnotherKernel) {
   EXPECT_EQ(made(kernel).compiled, 1u);
 }
 
+/// The variable lies at another address in each module.
+TEST(CodeCache, VariablesOfAModuleMayLieElsewhere) {
+  Folder folder;
+  useJit(folder.text());
+  RandomKernel kernel = {"", 1, {32, 1, 1}};
+  kernel.ptx = ".version 8.0\n.target sm_80\n.address_size 64\n"
+               ".global .align 4 .b32 value[2] = {5, 7};\n.const .align 4 .b32 factor = 3;\n"
+               ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n) {\n"
+               ".reg .b64 %l, %a;\n.reg .b32 %r, %s;\nld.param.u64 %l, [out];\n"
+               "mov.u64 %a, value;\nld.global.u32 %r, [%a+4];\nld.const.u32 %s, [factor];\n"
+               "mul.lo.u32 %r, %r, %s;\nst.global.u32 [%l], %r;\nret;\n}\n";
+  setDefaultEngine(EngineChoice::Compiled);
+  EngineUse before = engineUse();
+  Device one(kernel.ptx), other(kernel.ptx);
+  for (Device *device : {&one, &other}) {
+    uint64_t out = device->upload(std::vector<uint32_t>{0});
+    device->run("k", {}, uint64_t(0), out, uint32_t(0));
+    EXPECT_EQ(device->download<uint32_t>(out, 1)[0], 21u);
+  }
+  EXPECT_EQ(engineUse().compiledKernels, before.compiledKernels + 1);
+  EXPECT_EQ(engineUse().loadedKernels, before.loadedKernels + 1);
+}
+
 TEST(CodeCache, DamagedFilesAreReplaced) {
   Folder folder;
   useJit(folder.text());
