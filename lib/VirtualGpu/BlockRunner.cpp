@@ -4,6 +4,7 @@
 // compilers lay code out so that lanes meet again that way. A group that branches backward too often while
 // others wait gives its turn away, so that a lane that spins on a lock lets the lock's owner go on.
 #include "lib/VirtualGpu/BlockRunner.h"
+#include "lib/VirtualGpu/ImageAccess.h"
 #include "lib/VirtualGpu/Special.h"
 
 #include <cstdio>
@@ -663,17 +664,21 @@ std::string describe(FaultKind kind, uint64_t address) {
 } // namespace
 
 void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane) {
+  fault(w, op, kind, address, lane, describe(kind, address));
+}
+
+void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane,
+                        const std::string &what) {
   const WarpState &warp = *warps[w->index];
   const Program &program = *warp.running->program;
   uint32_t line = op->instruction < program.function->instructions.size()
                       ? program.function->instructions[op->instruction].line
                       : 0;
-  std::string message = "kernel '" + image.entry().function->name + "', line " + std::to_string(line) + ": " +
-                        describe(kind, address);
+  std::string message = "kernel '" + image.entry().function->name + "', line " + std::to_string(line) + ": " + what;
   if (kind == FaultKind::IllegalInstruction && op->e < program.problems.size())
     message += " (" + program.problems[op->e] + ")";
   if (blockChecker)
-    reportFault(w, op, kind, address, lane, describe(kind, address));
+    reportFault(w, op, kind, address, lane, what);
   message += ", by " + place(w, lane) + ", in '" + image.module().source().lineText(line) + "'";
   launch.fail(kind, message);
 }
@@ -702,6 +707,12 @@ uint64_t sharedOfCluster(const Warp *w, uint64_t address, uint64_t bytes) {
 }
 
 uint32_t rankInCluster(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->rankInCluster(); }
+void raiseImageFault(Warp *w, const Op *op, FaultKind kind, const std::string &what, unsigned lane) {
+  static_cast<BlockRunner *>(w->runner)->fault(w, op, kind, 0, lane, what);
+}
+const ImageTable &imagesOf(const Warp *w) {
+  return static_cast<const BlockRunner *>(w->runner)->deviceMemory().images();
+}
 uint64_t allocateOnDevice(Warp *w, uint64_t bytes) {
   return static_cast<BlockRunner *>(w->runner)->deviceMemory().allocateOnDevice(bytes);
 }

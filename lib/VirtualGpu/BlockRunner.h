@@ -108,6 +108,7 @@ public:
 
   std::unordered_set<uint64_t> *sectors() const { return worker.sectors; }
   void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
+  void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane, const std::string &what);
   bool findRange(const Op *op, uint64_t low, uint64_t high);
   uint64_t special(const Warp *w, unsigned which, unsigned lane) const;
   uint32_t rankInCluster() const { return rank; }

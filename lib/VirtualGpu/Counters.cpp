@@ -98,9 +98,15 @@ InstructionClass classify(const ptx::Opcode &o) {
     return C::LoadShared;
   if (b == "cp")
     return C::LoadGlobal;
+  if (oneOf(b, {"tex", "tld4", "suld"}))
+    return C::LoadGlobal;
+  if (b == "sust")
+    return C::StoreGlobal;
+  if (oneOf(b, {"txq", "suq"}))
+    return C::Other;
   if (oneOf(b, {"mma", "wmma", "wgmma"}))
     return C::Matrix;
-  if (oneOf(b, {"atom", "red"}))
+  if (oneOf(b, {"atom", "red", "sured"}))
     return C::Atomic;
   if (oneOf(b, {"bar", "barrier", "membar", "fence", "mbarrier"}))
     return C::Barrier;

@@ -2,6 +2,7 @@
 // settled, and every instruction becomes one or a few operations.
 #pragma once
 
+#include "lib/VirtualGpu/ImageAccess.h"
 #include "lib/VirtualGpu/Program.h"
 #include "lib/VirtualGpu/Ptx.h"
 #include "lib/VirtualGpu/VideoRule.h"
@@ -100,6 +101,7 @@ struct Program {
   std::deque<BulkCopy> bulkCopies;
   std::deque<MatrixTile> tiles;
   std::deque<VideoRule> videoRules;
+  std::deque<ImageAccess> imageAccesses;
   std::vector<std::string> problems; // instructions that trap when they run, and why
 };
 

@@ -337,6 +337,22 @@ private:
   void checkReadGroups(const Op &plain, std::vector<Op> &out);
   void checkCopyGroups(const Op &plain, std::vector<Op> &out);
 
+  // --- textures and surfaces ---
+  void sampleTexture();
+  void gatherTexture();
+  void loadSurface();
+  void storeSurface();
+  void reduceSurface();
+  void queryImage();
+  void imageGeometry(ImageAccess &access) const;
+  void imageObject(ImageAccess &access, const Operand &o);
+  uint32_t imageReference(const Operand &o);
+  void imageResults(ImageAccess &access, const Operand &o, bool writes);
+  void imageOffsets(ImageAccess &access, unsigned next);
+  void imageVector(uint32_t *places, const Operand &o, unsigned count, Type type);
+  void surfaceMode(ImageAccess &access) const;
+  void emitImage(const ImageAccess &access, bool stores);
+
   // --- control ---
   void branch();
   void branchIndexed();

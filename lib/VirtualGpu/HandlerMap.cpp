@@ -1,5 +1,6 @@
 // Chooses the handlers for the machine at hand and makes them findable by name.
 #include "lib/VirtualGpu/Decode.h"
+#include "lib/VirtualGpu/ImageAccess.h"
 #include "lib/VirtualGpu/Settings.h"
 
 namespace joule::vgpu {
@@ -7,7 +8,7 @@ namespace {
 
 struct Tables {
   const char *isa;
-  HandlerTable tables[11];
+  HandlerTable tables[12];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
@@ -15,7 +16,7 @@ struct Tables {
 #isa, {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
           isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync(),                   \
-          handlersOfChecks(), handlersOfVideo(), handlersOfDevice()                                          \
+          handlersOfChecks(), handlersOfVideo(), handlersOfDevice(), handlersOfImages()                                          \
     }                                                                                                        \
   }
 

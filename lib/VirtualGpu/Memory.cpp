@@ -6,6 +6,7 @@
 
 namespace joule::vgpu {
 
+constexpr uint64_t alignment = 512; // what textures ask for
 constexpr uint64_t mostQuarantined = 256 << 20;
 
 MemoryMap::~MemoryMap() {
@@ -41,7 +42,7 @@ uint64_t MemoryMap::allocate(uint64_t bytes) {
   if (bytes == 0 || rounded < bytes || rounded > capacity - bytesUsed)
     return 0;
   // A gap behind every block: an access just past the end never lands in a neighbour.
-  void *p = aligned_alloc(256, rounded + 256);
+  void *p = aligned_alloc(alignment, (rounded + 256 + alignment - 1) / alignment * alignment);
   if (!p)
     return 0;
   uint64_t address = reinterpret_cast<uint64_t>(p);
@@ -60,6 +61,7 @@ bool MemoryMap::release(uint64_t address) {
   uint64_t bytes = it->second.bytes;
   bytesUsed -= (bytes + 255) & ~255ull;
   blocks.erase(it);
+  imageTable.forget(address, address + bytes);
   if (!shadowMemory)
     return free(reinterpret_cast<void *>(address)), true;
   shadowMemory->released(address);
@@ -84,6 +86,7 @@ bool MemoryMap::disown(uint64_t address) {
   auto it = blocks.find(address);
   if (it == blocks.end() || !it->second.adopted)
     return false;
+  imageTable.forget(address, address + it->second.bytes);
   blocks.erase(it);
   if (shadowMemory)
     shadowMemory->released(address);

@@ -4,6 +4,7 @@
 
 #include "lib/VirtualGpu/Check/Shadow.h"
 #include "lib/VirtualGpu/DeviceHeap.h"
+#include "lib/VirtualGpu/Images.h"
 #include "lib/VirtualGpu/Program.h"
 
 #include <atomic>
@@ -32,6 +33,8 @@ public:
   /// within a vector that is aligned, which no GPU faults. 1, as at first: every byte behind the end is a
   /// fault.
   void setGranularity(uint64_t bytes) { granularity = bytes; }
+  /// The same of this device's memory alone, without its peers'.
+  Range findOwn(uint64_t low, uint64_t high) const;
   uint64_t used() const;
 
   /// From here on it is known which bytes have been written, and freed memory is not given out again at once.
@@ -51,6 +54,9 @@ public:
   void removePeer(const MemoryMap *peer);
   bool hasPeer(const MemoryMap *peer) const;
 
+  /// The textures and surfaces that look at this memory.
+  ImageTable &images() { return imageTable; }
+
   /// What kernels ask for as they run; of a heap that is made when it is first needed.
   uint64_t allocateOnDevice(uint64_t bytes);
   bool releaseOnDevice(uint64_t address);
@@ -60,7 +66,6 @@ private:
     uint64_t bytes;
     bool adopted;
   };
-  Range findOwn(uint64_t low, uint64_t high) const;
 
   mutable std::shared_mutex mutex;
   std::once_flag heapMade;
@@ -68,6 +73,7 @@ private:
   std::map<const MemoryMap *, int> peers;
   std::map<uint64_t, Block> blocks;
   uint64_t capacity, bytesUsed = 0;
+  ImageTable imageTable;
   std::unique_ptr<GlobalShadow> shadowMemory;
   std::deque<std::pair<uint64_t, uint64_t>> quarantine; // freed, and not yet returned to the host
   uint64_t quarantined = 0;

@@ -35,6 +35,8 @@ LoadedModule::LoadedModule(std::string ptxText, MemoryMap &memory, const DecodeO
 LoadedModule::~LoadedModule() {
   for (auto &[name, address] : addresses)
     memory.release(address);
+  for (uint64_t handle : imageHandles)
+    memory.images().remove(handle);
 }
 
 void LoadedModule::allocate(const ptx::Variable &v) {
@@ -58,11 +60,53 @@ uint64_t LoadedModule::symbolValue(const std::string &symbol) const {
   throw std::runtime_error("an initialiser names '" + symbol + "', which is not declared");
 }
 
+namespace {
+
+AddressMode addressModeNamed(const std::string &name) {
+  return name == "wrap"              ? AddressMode::Wrap
+         : name == "mirror"          ? AddressMode::Mirror
+         : name == "clamp_to_border" ? AddressMode::Border
+                                     : AddressMode::Clamp;
+}
+
+/// A .samplerref is all that its initialiser says.
+std::shared_ptr<const ImageObject> samplerOf(const ptx::Variable &v) {
+  auto object = std::make_shared<ImageObject>();
+  object->kind = ImageObject::SamplerOnly;
+  Sampler &sampler = object->sampler;
+  sampler.normalisedCoordinates = true;
+  for (auto &[name, value] : v.settings) {
+    if (name == "filter_mode")
+      sampler.linear = value == "linear";
+    else if (name == "force_unnormalized_coords")
+      sampler.normalisedCoordinates = value == "0";
+    else if (name.size() == 11 && name.substr(0, 10) == "addr_mode_" && name[10] >= '0' && name[10] <= '2')
+      sampler.modes[name[10] - '0'] = addressModeNamed(value);
+    else
+      throw std::runtime_error("the sampler '" + v.name + "' sets '" + name + "', which no sampler has");
+  }
+  return object;
+}
+
+} // namespace
+
+uint64_t LoadedModule::imageReference(const std::string &name, ptx::Opaque kind) const {
+  const ptx::Variable *v = variable(name);
+  uint64_t address, handle = 0;
+  if (v && v->opaque == kind && variableAddress(name, address))
+    memcpy(&handle, reinterpret_cast<const void *>(address), sizeof handle);
+  return handle;
+}
+
 void LoadedModule::fill(const ptx::Variable &v) {
   auto it = addresses.find(v.name);
   if (it == addresses.end())
     return;
   char *base = reinterpret_cast<char *>(it->second);
+  for (uint64_t at = 0; v.opaque != ptx::Opaque::None && at + 8 <= v.size; at += 8) {
+    imageHandles.push_back(memory.images().add(v.opaque == ptx::Opaque::Sampler ? samplerOf(v) : nullptr));
+    memcpy(base + at, &imageHandles.back(), 8);
+  }
   if (!v.init.empty())
     memcpy(base, v.init.data(), std::min<size_t>(v.init.size(), v.size));
   for (const ptx::Relocation &r : v.relocations) {

@@ -76,6 +76,8 @@ public:
   const ptx::Function *function(std::string_view name, uint32_t *index = nullptr) const;
   const ptx::Variable *variable(std::string_view name) const;
   bool variableAddress(std::string_view name, uint64_t &address) const;
+  /// The handle that stands in a .texref or .surfref; 0 if there is none of that name.
+  uint64_t imageReference(const std::string &name, ptx::Opaque kind) const;
 
 private:
   void allocate(const ptx::Variable &v);
@@ -86,6 +88,7 @@ private:
   MemoryMap &memory;
   const DecodeOptions decodeOptions;
   std::map<std::string, uint64_t, std::less<>> addresses;
+  std::vector<uint64_t> imageHandles;
   std::map<std::string_view, const ptx::Variable *> variables;
   std::map<std::string_view, uint32_t> functions;
   std::map<std::string, std::unique_ptr<KernelImage>> kernels;

@@ -421,6 +421,7 @@ private:
     Type type = Type::B8;
     uint32_t align = 0;
     unsigned vector = 1;
+    Opaque opaque = Opaque::None;
   };
 
   Declaration parseDeclaration() {
@@ -439,7 +440,7 @@ private:
         skipTo(')');
       else if (auto it = typeNames().find(word); it != typeNames().end())
         d.type = it->second, typed = true;
-      else if (word == "texref" || word == "samplerref" || word == "surfref")
+      else if (d.opaque = opaqueNamed(word); d.opaque != Opaque::None)
         d.type = Type::B64, typed = true;
       else
         failAt(start, "unknown part of a declaration");
@@ -447,6 +448,13 @@ private:
     if (!typed)
       fail("expected a type");
     return d;
+  }
+
+  static Opaque opaqueNamed(std::string_view word) {
+    return word == "texref"       ? Opaque::Texture
+           : word == "samplerref" ? Opaque::Sampler
+           : word == "surfref"    ? Opaque::Surface
+                                  : Opaque::None;
   }
 
   uint32_t alignment() {
@@ -476,6 +484,7 @@ private:
     v.name = identifier();
     v.space = space;
     v.type = d.type;
+    v.opaque = d.opaque;
     v.external = external;
     uint64_t element = uint64_t(sizeOf(d.type)) * d.vector, count = 1;
     v.align = d.align ? d.align : uint32_t(element ? element : 1);
@@ -500,7 +509,23 @@ private:
     expect(';');
   }
 
+  /// { filter_mode = linear, addr_mode_0 = wrap }
+  void parseSettings(Variable &v) {
+    expect('{');
+    while (!accept('}')) {
+      std::string name(identifier());
+      expect('=');
+      skipBlanks();
+      bool isNumber = at < end && isDigit(*at);
+      std::string value = isNumber ? std::to_string(integer()) : std::string(identifier());
+      v.settings.emplace_back(std::move(name), std::move(value));
+      accept(',');
+    }
+  }
+
   void parseInitialiser(Variable &v) {
+    if (v.opaque != Opaque::None)
+      return parseSettings(v);
     uint64_t position = 0;
     parseInitialValue(v, position);
     if (!v.size)
@@ -914,7 +939,7 @@ private:
     case '[':
       return parseAddress();
     case '{':
-      return parseList('{', '}');
+      return parseVector();
     case '(':
       return parseList('(', ')');
     case '!': {
@@ -928,17 +953,25 @@ private:
     }
   }
 
-  Operand parsePairOrPlain() {
-    Operand first = parsePlain();
-    if (!peek('|'))
-      return first;
-    ++at;
+  /// `{a, b}`, or with a predicate beside it, `{a, b}|p`.
+  Operand parseVector() {
+    Operand vector = parseList('{', '}');
+    return peek('|') ? pairOf(vector) : vector;
+  }
+
+  Operand pairOf(const Operand &first) {
+    expect('|');
     Operand both[2] = {first, parsePlain()};
     Operand pair;
     pair.kind = OperandKind::Pair;
     pair.index = append(both, 2);
     pair.value = 2;
     return pair;
+  }
+
+  Operand parsePairOrPlain() {
+    Operand first = parsePlain();
+    return peek('|') ? pairOf(first) : first;
   }
 
   Operand parseList(char open, char close) {
@@ -979,9 +1012,11 @@ private:
   Operand parseCoordinates(const Operand &object) {
     constexpr unsigned most = 16;
     Operand parts[most] = {object};
-    unsigned count = 1;
+    unsigned count = 1, leading = 0;
     while (accept(',')) {
       Operand next = parseOperand();
+      if (!leading && next.kind == OperandKind::Vector)
+        leading = count;
       bool isVector = next.kind == OperandKind::Vector;
       if (count + (isVector ? uint64_t(next.value) : 1) > most)
         fail("too many coordinates");
@@ -995,6 +1030,7 @@ private:
     all.address = true;
     all.index = append(parts, count);
     all.value = count;
+    all.offset = leading;
     return all;
   }
 

@@ -77,7 +77,8 @@ enum class OperandKind : uint8_t {
   Special,  // index: SpecialRegister
   Variable, // index: a variable of this function
   Name,     // index: into Function::names; a label, a function, a module variable, a list of targets
-  Vector,   // index, value: first and count in Function::operands; in brackets, an object and coordinates
+  Vector,   // index, value: first and count in Function::operands; in brackets, an object and coordinates, and
+            // in offset how many stand before those
   Pair,     // `p|q`; index, value as for Vector
 };
 
@@ -178,6 +179,9 @@ struct Relocation {
   int8_t byte = -1; // only this byte of the address; -1: all of it
 };
 
+/// What a module names without saying what is in it: the driver binds it.
+enum class Opaque : uint8_t { None, Texture, Sampler, Surface };
+
 struct Variable {
   std::string name;
   Space space = Space::Global;
@@ -187,6 +191,8 @@ struct Variable {
   bool external = false;
   std::vector<uint8_t> init; // empty: zeros
   std::vector<Relocation> relocations;
+  Opaque opaque = Opaque::None;
+  std::vector<std::pair<std::string, std::string>> settings; // of an opaque one: what its initialiser says
 };
 
 struct RegisterRange {

@@ -27,6 +27,49 @@ const Fixed fixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
     {14, 512}, // the alignment of textures
     {15, 1},   // copies beside kernels
+    {21, 131072}, // textures of one dimension, then their other kinds
+    {22, 131072},
+    {23, 65536},
+    {24, 16384},
+    {25, 16384},
+    {26, 16384},
+    {27, 32768}, // in layers
+    {28, 32768},
+    {29, 2048},
+    {30, 512}, // the alignment of surfaces
+    {42, 32768},
+    {43, 2048},
+    {44, 1}, // gathering
+    {45, 32768},
+    {46, 32768},
+    {47, 16384},
+    {48, 16384},
+    {49, 16384},
+    {51, 32}, // the alignment of a texture's pitch
+    {52, 32768}, // cubes
+    {53, 32768},
+    {54, 2046},
+    {55, 131072}, // surfaces
+    {56, 131072},
+    {57, 65536},
+    {58, 16384},
+    {59, 16384},
+    {60, 16384},
+    {61, 32768},
+    {62, 2048},
+    {63, 32768},
+    {64, 32768},
+    {65, 2048},
+    {66, 32768},
+    {67, 32768},
+    {68, 2046},
+    {69, 1 << 28}, // textures of plain memory
+    {70, 131072},
+    {71, 65000},
+    {72, 2097120},
+    {73, 32768}, // with levels of detail
+    {74, 32768},
+    {77, 32768},
     {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1},

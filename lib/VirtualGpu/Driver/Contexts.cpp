@@ -1,4 +1,5 @@
 // Devices and contexts.
+#include "lib/VirtualGpu/Driver/Arrays.h"
 #include "lib/VirtualGpu/Driver/Attributes.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/Work.h"
@@ -275,6 +276,8 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
       fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
     driver().contexts.erase(context);
   }
+  destroyImageObjectsOf(context);
+  destroyArraysOf(context);
   freeMemoryOf(context);
   for (auto &[handle, stream] : context->streams) {
     driver().handles.remove(handle, HandleKind::Stream);

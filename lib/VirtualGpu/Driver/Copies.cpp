@@ -1,4 +1,5 @@
 // Copies and fills: of rows, boxes, and between devices.
+#include "lib/VirtualGpu/Driver/Arrays.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 
@@ -55,18 +56,34 @@ Side sideOf(int memoryType) {
     return device;
   case CU_MEMORYTYPE_UNIFIED:
     return either;
-  case CU_MEMORYTYPE_ARRAY:
-    fail(CUDA_ERROR_NOT_SUPPORTED, "arrays are not supported by the virtual device");
   default:
     fail(CUDA_ERROR_INVALID_VALUE, "no such type of memory");
   }
 }
 
+/// The address of a box's corner in an array.
+uint64_t settleArray(const CUcopySide3D &side, const CUDA_MEMCPY3D &copy, size_t &pitch, size_t &height,
+                     CopyWork &work) {
+  auto array = static_cast<CUarray>(side.array);
+  wantHandle(array, HandleKind::Array);
+  const ImageLevel &l = array->image.levels[0];
+  auto fits = [](size_t at, size_t count, size_t size) { return at <= size && count <= size - at; };
+  want(fits(side.xInBytes, copy.widthInBytes, size_t(l.width) * array->image.format.bytes()) &&
+           fits(side.y, copy.height, l.height) && fits(side.z, copy.depth, l.depth),
+       "the copy leaves the array");
+  pitch = l.rowBytes;
+  height = l.height;
+  work.arrays.push_back(array->memory);
+  return l.address + side.z * l.sliceBytes + side.y * l.rowBytes + side.xInBytes;
+}
+
 /// The address of a box's corner; pitch and height are settled.
-uint64_t settle(const CUcopySide3D &side, const CUDA_MEMCPY3D &copy, size_t &pitch, size_t &height) {
+uint64_t settle(const CUcopySide3D &side, const CUDA_MEMCPY3D &copy, size_t &pitch, size_t &height, CopyWork &work) {
+  want(side.lod == 0, "a level of detail is an array of its own");
+  if (side.memoryType == CU_MEMORYTYPE_ARRAY)
+    return settleArray(side, copy, pitch, height, work);
   pitch = side.pitch ? side.pitch : copy.widthInBytes + side.xInBytes;
   height = side.height ? side.height : copy.height + side.y;
-  want(side.lod == 0, "there are no levels of detail");
   want(pitch >= copy.widthInBytes && (copy.depth <= 1 || height >= copy.height), "the pitch is too small");
   Side where = sideOf(side.memoryType);
   uint64_t base = where == host ? uint64_t(side.host) : side.device;
@@ -145,8 +162,8 @@ CopyWork makeCopyWork(const CUDA_MEMCPY3D &copy) {
   work.width = copy.widthInBytes, work.height = copy.height, work.depth = copy.depth;
   if (!work.width || !work.height || !work.depth)
     return work;
-  work.from = settle(copy.from, copy, work.fromPitch, work.fromHeight);
-  work.to = settle(copy.to, copy, work.toPitch, work.toHeight);
+  work.from = settle(copy.from, copy, work.fromPitch, work.fromHeight, work);
+  work.to = settle(copy.to, copy, work.toPitch, work.toHeight, work);
   return work;
 }
 

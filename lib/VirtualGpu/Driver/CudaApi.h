@@ -77,6 +77,97 @@ typedef struct CUDA_MEMCPY3D_st {
 } CUDA_MEMCPY3D;
 typedef CUDA_MEMCPY3D CUDA_MEMCPY3D_PEER;
 
+// Arrays, textures and surfaces.
+typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUtexref_st *CUtexref;
+typedef struct CUsurfref_st *CUsurfref;
+typedef unsigned long long CUtexObject, CUsurfObject;
+
+enum {
+  CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
+  CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
+  CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
+  CU_AD_FORMAT_SIGNED_INT8 = 0x08,
+  CU_AD_FORMAT_SIGNED_INT16 = 0x09,
+  CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
+  CU_AD_FORMAT_HALF = 0x10,
+  CU_AD_FORMAT_FLOAT = 0x20,
+  CU_AD_FORMAT_UNORM_INT8X1 = 0xc0 // X1, X2, X4 of unsigned bytes, then of 16 bits, then the same signed
+};
+enum {
+  CUDA_ARRAY3D_LAYERED = 1,
+  CUDA_ARRAY3D_SURFACE_LDST = 2,
+  CUDA_ARRAY3D_CUBEMAP = 4,
+  CUDA_ARRAY3D_TEXTURE_GATHER = 8
+};
+enum { CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER };
+enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LINEAR };
+enum {
+  CU_TRSF_READ_AS_INTEGER = 1,
+  CU_TRSF_NORMALIZED_COORDINATES = 2,
+  CU_TRSF_SRGB = 0x10,
+  CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
+  CU_TRSF_SEAMLESS_CUBEMAP = 0x40
+};
+enum {
+  CU_RESOURCE_TYPE_ARRAY,
+  CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+  CU_RESOURCE_TYPE_LINEAR,
+  CU_RESOURCE_TYPE_PITCH2D
+};
+
+typedef struct CUDA_ARRAY_DESCRIPTOR_st {
+  size_t width, height;
+  int format;
+  unsigned int numChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
+  size_t width, height, depth;
+  int format;
+  unsigned int numChannels, flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
+  size_t size, alignment;
+  unsigned int reserved[4];
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
+typedef struct CUDA_RESOURCE_DESC_st {
+  int type;
+  union {
+    CUarray array;
+    CUmipmappedArray mipmapped;
+    struct {
+      CUdeviceptr address;
+      int format;
+      unsigned int numChannels;
+      size_t bytes;
+    } linear;
+    struct {
+      CUdeviceptr address;
+      int format;
+      unsigned int numChannels;
+      size_t width, height, pitch;
+    } pitched;
+    int reserved[32];
+  };
+  unsigned int flags;
+} CUDA_RESOURCE_DESC;
+typedef struct CUDA_TEXTURE_DESC_st {
+  int addressMode[3];
+  int filterMode;
+  unsigned int flags, maxAnisotropy;
+  int mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  float borderColor[4];
+  int reserved[12];
+} CUDA_TEXTURE_DESC;
+typedef struct CUDA_RESOURCE_VIEW_DESC_st {
+  int format;
+  size_t width, height, depth;
+  unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+  unsigned int reserved[16];
+} CUDA_RESOURCE_VIEW_DESC;
+
 typedef struct CUmemLocation_st {
   int type; // 1: a device; 2: the host
   int id;
@@ -349,6 +440,69 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuMemExportToShareableHandle,                                                                            \
     (void *shared, CUmemGenericAllocationHandle handle, int type, unsigned long long flags))                 \
   X(cuMemImportFromShareableHandle, (CUmemGenericAllocationHandle * handle, void *shared, int type))         \
+  /* arrays, textures and surfaces */                                                                         \
+  X(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *descriptor))                             \
+  X(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * descriptor, CUarray array))                             \
+  X(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor))                         \
+  X(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * descriptor, CUarray array))                         \
+  X(cuArrayDestroy, (CUarray array))                                                                          \
+  X(cuArrayGetMemoryRequirements, (CUDA_ARRAY_MEMORY_REQUIREMENTS * needs, CUarray array, CUdevice device))   \
+  X(cuMipmappedArrayCreate,                                                                                   \
+    (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned int numLevels))            \
+  X(cuMipmappedArrayGetLevel, (CUarray * array, CUmipmappedArray mipmapped, unsigned int level))              \
+  X(cuMipmappedArrayGetMemoryRequirements,                                                                    \
+    (CUDA_ARRAY_MEMORY_REQUIREMENTS * needs, CUmipmappedArray array, CUdevice device))                        \
+  X(cuMipmappedArrayDestroy, (CUmipmappedArray array))                                                        \
+  X(cuMemcpyHtoA_v2, (CUarray to, size_t toOffset, const void *from, size_t bytes))                           \
+  X(cuMemcpyAtoH_v2, (void *to, CUarray from, size_t fromOffset, size_t bytes))                               \
+  X(cuMemcpyHtoAAsync_v2, (CUarray to, size_t toOffset, const void *from, size_t bytes, CUstream stream))     \
+  X(cuMemcpyAtoHAsync_v2, (void *to, CUarray from, size_t fromOffset, size_t bytes, CUstream stream))         \
+  X(cuMemcpyDtoA_v2, (CUarray to, size_t toOffset, CUdeviceptr from, size_t bytes))                           \
+  X(cuMemcpyAtoD_v2, (CUdeviceptr to, CUarray from, size_t fromOffset, size_t bytes))                         \
+  X(cuMemcpyAtoA_v2, (CUarray to, size_t toOffset, CUarray from, size_t fromOffset, size_t bytes))            \
+  X(cuTexObjectCreate, (CUtexObject * object, const CUDA_RESOURCE_DESC *resource,                             \
+                        const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view))               \
+  X(cuTexObjectDestroy, (CUtexObject object))                                                                 \
+  X(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * resource, CUtexObject object))                          \
+  X(cuTexObjectGetTextureDesc, (CUDA_TEXTURE_DESC * texture, CUtexObject object))                             \
+  X(cuTexObjectGetResourceViewDesc, (CUDA_RESOURCE_VIEW_DESC * view, CUtexObject object))                     \
+  X(cuSurfObjectCreate, (CUsurfObject * object, const CUDA_RESOURCE_DESC *resource))                          \
+  X(cuSurfObjectDestroy, (CUsurfObject object))                                                               \
+  X(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC * resource, CUsurfObject object))                        \
+  X(cuModuleGetTexRef, (CUtexref * reference, CUmodule module, const char *name))                             \
+  X(cuModuleGetSurfRef, (CUsurfref * reference, CUmodule module, const char *name))                           \
+  X(cuTexRefCreate, (CUtexref * reference))                                                                   \
+  X(cuTexRefDestroy, (CUtexref reference))                                                                    \
+  X(cuTexRefSetArray, (CUtexref reference, CUarray array, unsigned int flags))                                \
+  X(cuTexRefSetMipmappedArray, (CUtexref reference, CUmipmappedArray array, unsigned int flags))              \
+  X(cuTexRefSetAddress_v2, (size_t * offset, CUtexref reference, CUdeviceptr address, size_t bytes))          \
+  X(cuTexRefSetAddress2D_v3, (CUtexref reference, const CUDA_ARRAY_DESCRIPTOR *descriptor,                    \
+                              CUdeviceptr address, size_t pitch))                                             \
+  X(cuTexRefSetFormat, (CUtexref reference, int format, int numChannels))                                     \
+  X(cuTexRefSetAddressMode, (CUtexref reference, int axis, int mode))                                         \
+  X(cuTexRefSetFilterMode, (CUtexref reference, int mode))                                                    \
+  X(cuTexRefSetMipmapFilterMode, (CUtexref reference, int mode))                                              \
+  X(cuTexRefSetMipmapLevelBias, (CUtexref reference, float bias))                                             \
+  X(cuTexRefSetMipmapLevelClamp, (CUtexref reference, float least, float most))                               \
+  X(cuTexRefSetMaxAnisotropy, (CUtexref reference, unsigned int most))                                        \
+  X(cuTexRefSetBorderColor, (CUtexref reference, float *color))                                               \
+  X(cuTexRefSetFlags, (CUtexref reference, unsigned int flags))                                               \
+  X(cuTexRefGetAddress_v2, (CUdeviceptr * address, CUtexref reference))                                       \
+  X(cuTexRefGetArray, (CUarray * array, CUtexref reference))                                                  \
+  X(cuTexRefGetMipmappedArray, (CUmipmappedArray * array, CUtexref reference))                                \
+  X(cuTexRefGetAddressMode, (int *mode, CUtexref reference, int axis))                                        \
+  X(cuTexRefGetFilterMode, (int *mode, CUtexref reference))                                                   \
+  X(cuTexRefGetFormat, (int *format, int *numChannels, CUtexref reference))                                   \
+  X(cuTexRefGetMipmapFilterMode, (int *mode, CUtexref reference))                                             \
+  X(cuTexRefGetMipmapLevelBias, (float *bias, CUtexref reference))                                            \
+  X(cuTexRefGetMipmapLevelClamp, (float *least, float *most, CUtexref reference))                             \
+  X(cuTexRefGetMaxAnisotropy, (int *most, CUtexref reference))                                                \
+  X(cuTexRefGetBorderColor, (float *color, CUtexref reference))                                               \
+  X(cuTexRefGetFlags, (unsigned int *flags, CUtexref reference))                                              \
+  X(cuSurfRefSetArray, (CUsurfref reference, CUarray array, unsigned int flags))                              \
+  X(cuSurfRefGetArray, (CUarray * array, CUsurfref reference))                                                \
+  X(cuDeviceGetTexture1DLinearMaxWidth,                                                                       \
+    (size_t * width, int format, unsigned int numChannels, CUdevice device))                                  \
   /* streams and events */                                                                                   \
   X(cuStreamGetPriority, (CUstream stream, int *priority))                                                   \
   X(cuStreamGetFlags, (CUstream stream, unsigned int *flags))                                                \
@@ -528,7 +682,9 @@ typedef union CUstreamBatchMemOpParams_union {
                       cuMemAllocFromPoolAsync,                                                               \
                       _ptsz) X(cuMemPrefetchAsync,                                                           \
                                _ptsz) X(cuMemPrefetchAsync_v2, _ptsz)                                        \
-                      X(cuStreamGetPriority, _ptsz) X(cuStreamGetFlags, _ptsz) X(cuStreamGetId, _ptsz)       \
+                      X(cuMemcpyHtoA_v2, _ptds) X(cuMemcpyAtoH_v2, _ptds) X(cuMemcpyDtoA_v2, _ptds)             \
+                      X(cuMemcpyAtoD_v2, _ptds) X(cuMemcpyAtoA_v2, _ptds) X(cuMemcpyHtoAAsync_v2, _ptsz)     \
+                      X(cuMemcpyAtoHAsync_v2, _ptsz) X(cuStreamGetPriority, _ptsz) X(cuStreamGetFlags, _ptsz) X(cuStreamGetId, _ptsz)       \
                           X(cuStreamGetCtx, _ptsz) X(cuStreamGetDevice, _ptsz) X(cuStreamWaitEvent, _ptsz)   \
                               X(cuStreamAddCallback, _ptsz) X(cuStreamAttachMemAsync, _ptsz) X(              \
                                   cuStreamQuery,                                                             \

@@ -97,6 +97,7 @@ const Variant variants[] = {
     {"cuGraphAddDependencies", 12030, "cuGraphAddDependencies_v2"},
     {"cuGraphRemoveDependencies", 12030, "cuGraphRemoveDependencies_v2"},
     {"cuGraphAddNode", 12030, "cuGraphAddNode_v2"},
+    {"cuTexRefSetAddress2D", 4010, "cuTexRefSetAddress2D_v3"},
     {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
 };
 

@@ -282,6 +282,12 @@ struct Runner {
   }
 
   Outcome operator()(const CopyWork &work) const {
+    std::vector<std::shared_ptr<const void>> arrays;
+    for (const std::weak_ptr<const void> &array : work.arrays) {
+      arrays.push_back(array.lock());
+      if (!arrays.back())
+        return poison(context, CUDA_ERROR_INVALID_HANDLE, "a copy of a graph names an array that was destroyed"), Outcome{};
+    }
     for (size_t z = 0; z < work.depth && work.width; ++z)
       for (size_t y = 0; y < work.height; ++y)
         memmove(reinterpret_cast<void *>(work.to + (z * work.toHeight + y) * work.toPitch),

@@ -83,6 +83,12 @@ void release(CUdeviceptr address, bool fromPool) {
   }
 }
 
+void releaseArray(CUdeviceptr address) {
+  Allocation allocation;
+  if (forget(address, allocation))
+    allocation.context->device->memory.release(address);
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
   want(address && bytes, "an allocation needs a size and a place for its address");
   *address = allocate(ready(), bytes, MemoryKind::Device);

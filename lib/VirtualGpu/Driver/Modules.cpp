@@ -1,6 +1,7 @@
 // Modules, kernels, libraries.
 #include "lib/VirtualGpu/Driver/FatBinary.h"
 #include "lib/VirtualGpu/Driver/Functions.h"
+#include "lib/VirtualGpu/Driver/Textures.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ CUresult cuModuleUnload(CUmodule module) {
     fail(CUDA_ERROR_INVALID_HANDLE, "not a module");
   for (auto &[name, function] : module->functions)
     driver().handles.remove(function.get(), HandleKind::Function);
+  forgetReferencesOf(module);
   delete module;
   return CUDA_SUCCESS;
 }

@@ -35,7 +35,8 @@ bool Handles::has(const void *handle, HandleKind kind) const {
 void wantHandle(const void *handle, HandleKind kind) {
   static const char *const names[] = {"context", "module", "function", "library",   "kernel",
                                       "linker",  "stream", "event",    "pool",      "graph",
-                                      "node",    "graph",  "object",   "allocation"};
+                                      "node",    "graph",  "object",   "allocation",
+                                      "CUDA array", "mipmapped array", "texture reference", "surface reference"};
   if (!driver().handles.has(handle, kind))
     fail(kind == HandleKind::Context ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE,
          std::string("not a ") + names[size_t(kind)]);

@@ -33,7 +33,7 @@ inline void want(bool condition, const char *message) {
 std::string &lastError();
 
 /// What the addresses of one allocation are, for cuPointerGetAttribute and for freeing.
-enum class MemoryKind { Device, Managed, PinnedHost, RegisteredHost, Pool, Mapped };
+enum class MemoryKind { Device, Managed, PinnedHost, RegisteredHost, Pool, Mapped, Array };
 
 struct Allocation {
   uint64_t bytes = 0;
@@ -88,6 +88,8 @@ struct CUctx_st {
   std::map<CUstream, std::unique_ptr<CUstream_st>> streams;
   std::map<int, size_t> limits;
   std::set<CUcontext> peers;
+  std::set<CUarray> arrays;
+  std::set<CUmipmappedArray> mipmappedArrays;
   int cacheConfig = 0;
 };
 
@@ -98,6 +100,8 @@ struct CUmod_st {
   CUcontext context;
   joule::vgpu::LoadedModule module;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+  std::map<std::string, std::shared_ptr<CUtexref_st>> textureReferences;
+  std::map<std::string, std::shared_ptr<CUsurfref_st>> surfaceReferences;
   std::mutex mutex;
 };
 
@@ -124,7 +128,11 @@ enum class HandleKind : uint8_t {
   GraphNode,
   GraphExec,
   UserObject,
-  Memory
+  Memory,
+  Array,
+  MipmappedArray,
+  TextureReference,
+  SurfaceReference
 };
 
 /// The handles that the driver has given out: anything else that a program hands in is refused, not followed.
@@ -151,6 +159,16 @@ struct Device {
   CUmemoryPool pool = &defaultPool;
 };
 
+/// What a texture or surface object was made of.
+struct ImageRecord {
+  CUcontext context = nullptr;
+  ImageObject::Kind kind = ImageObject::Texture;
+  CUDA_RESOURCE_DESC resource = {};
+  CUDA_TEXTURE_DESC texture = {};
+  CUDA_RESOURCE_VIEW_DESC view = {};
+  bool hasView = false;
+};
+
 /// All state of the driver. Made by the first call, never torn down: programs call in from destructors.
 struct Driver {
   Settings settings = settingsFromEnvironment();
@@ -161,6 +179,7 @@ struct Driver {
   std::mutex mutex; // of all below
   std::set<CUcontext> contexts;
   std::map<uint64_t, Allocation> allocations; // of every device and of the host, by address
+  std::map<uint64_t, ImageRecord> imageObjects;
   std::map<std::string, Counters> counters;
   unsigned long long nextId = 1;
   std::atomic<bool> interrupted{false};

@@ -28,6 +28,7 @@ struct CopyWork {
   size_t width = 0, height = 1, depth = 1;
   std::shared_ptr<std::vector<char>> staged; // the source, where it was pageable
   CUDA_MEMCPY3D asked = {};                  // for cuGraphMemcpyNodeGetParams
+  std::vector<std::weak_ptr<const void>> arrays; // whose memory it touches: a graph may outlive them
 };
 struct FillWork {
   CUDA_MEMSET_NODE_PARAMS box = {};
@@ -113,5 +114,6 @@ void refuseWhileCapturing(CUstream stream);
 /// Device memory and what is known of it. In Memory.cpp.
 CUdeviceptr allocate(CUcontext context, size_t bytes, MemoryKind kind, CUmemoryPool pool = nullptr);
 void release(CUdeviceptr address, bool fromPool);
+void releaseArray(CUdeviceptr address);
 
 } // namespace joule::vgpu
