@@ -27,6 +27,7 @@ inline constexpr Quantity gpuQuantities[] = {
     {"memory_clock", "MHz", 100, 30000},
     {"power_cap", "W", 1, 5000, true},
     {"lowest_power_cap", "W", 1, 5000},
+    {"memory_capacity", "GiB", 0.5, 10000},
     {"dram_bandwidth_spec", "GB/s", 1, 100000, true},
     {"dram_bandwidth", "GB/s", 1, 100000, true},
     {"l2_capacity", "MB", 0.1, 2000, true},

@@ -289,7 +289,7 @@ Result<DeviceFile> sliceOf(const DeviceFile &whole, int slices, int of) {
   DeviceFile slice = whole;
   slice.name = fmt::format("{}-{}of{}", whole.name, slices, of);
   double share = static_cast<double>(slices) / of;
-  for (const char *name : {"multiprocessors", "power_cap", "dram_bandwidth_spec", "dram_bandwidth",
+  for (const char *name : {"multiprocessors", "power_cap", "memory_capacity", "dram_bandwidth_spec", "dram_bandwidth",
                            "l2_capacity", "l2_effective", "l2_bandwidth", "shared_bandwidth", "core_rate",
                            "fp64_rate", "tf32_rate", "fp16_rate", "fp8_rate", "int8_rate"})
     if (auto found = slice.gpu.find(name); found != slice.gpu.end()) {

@@ -75,9 +75,12 @@ static Result<void> chooseVirtual(JouleVgpuGetProcAddress lookup, const std::str
   JouleVgpuOptions options = {};
   options.size = sizeof options;
   options.device = which.c_str();
-  if (!setOptions || setOptions(&options) != 0)
-    return Error{ErrorCode::DeviceUnknown, fmt::format("the virtual GPU cannot be \"{}\"", which), ""};
-  return {};
+  if (setOptions && setOptions(&options) == 0)
+    return {};
+  auto lastError = reinterpret_cast<JouleVgpuLastError>(lookup("jouleVgpuLastError"));
+  std::string why = lastError ? lastError() : "";
+  return Error{ErrorCode::DeviceUnknown,
+               fmt::format("the virtual GPU cannot be \"{}\"{}{}", which, why.empty() ? "" : ": ", why), ""};
 }
 
 static void watchFindings(Driver &driver) {

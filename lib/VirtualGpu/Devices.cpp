@@ -1,30 +1,104 @@
-// Public facts of four devices.
+// Device files as a driver shows devices. What CUDA's documentation gives for each compute capability stands here;
+// all else comes from the file.
 #include "lib/VirtualGpu/Devices.h"
+#include "lib/Energy/DeviceEnergy.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
 
 namespace joule::vgpu {
 namespace {
 
-constexpr uint64_t gib = 1ull << 30;
-constexpr int kib = 1024, mib = 1 << 20;
+constexpr double gib = double(1ull << 30), mib = double(1 << 20);
+constexpr int kib = 1024;
 
-const DeviceFacts devices[] = {
-    {"a100", "Joule virtual A100", 8, 0, 108, 1410000, 1215000, 5120, 40 * gib, 40 * mib, 164 * kib,
-     163 * kib, 2048, 32},
-    {"h100", "Joule virtual H100", 9, 0, 132, 1980000, 2619000, 5120, 80 * gib, 50 * mib, 228 * kib,
-     227 * kib, 2048, 32},
-    {"t4", "Joule virtual T4", 7, 5, 40, 1590000, 5001000, 256, 16 * gib, 4 * mib, 64 * kib, 64 * kib, 1024,
-     16},
-    {"l4", "Joule virtual L4", 8, 9, 58, 2040000, 6251000, 192, 24 * gib, 48 * mib, 100 * kib, 99 * kib, 1536,
-     24},
+struct Capability {
+  int number; // 89
+  int threads, blocks; // that a multiprocessor holds
+  int l1KiB;           // the memory that L1 and shared memory divide
 };
+
+const Capability capabilities[] = {{61, 2048, 32, 48},  {70, 2048, 32, 128}, {75, 1024, 16, 96},   {80, 2048, 32, 192},
+                                   {86, 1536, 16, 128}, {87, 1536, 16, 192}, {89, 1536, 24, 128},  {90, 2048, 32, 256},
+                                   {100, 2048, 32, 256}, {120, 1536, 24, 128}};
+
+const Capability &capabilityOf(int major, int minor) {
+  const Capability *best = &capabilities[0];
+  for (const Capability &c : capabilities)
+    if (c.number <= major * 10 + minor)
+      best = &c;
+  return *best;
+}
+
+double valueOf(const DeviceEnergy &device, const char *fact) {
+  const Fact *found = device.file.find(fact);
+  return found ? found->values[0] : 0;
+}
+
+/// The memory of stacks is 1024 bits wide each, chips have 32; data moves twice in a clock.
+int busWidthOf(const DeviceEnergy &device) {
+  double clock = device.memoryClock.value();
+  double bits = clock > 0 ? device.dramBandwidthSpec.value() * 8 / (2 * clock) : 0;
+  int step = bits > 1024 ? 1024 : 32;
+  return int(std::lround(bits / step)) * step;
+}
+
+std::string driverName(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+  return "Joule virtual " + name;
+}
+
+DeviceFacts factsOf(const DeviceEnergy &device) {
+  DeviceFacts facts = {};
+  const Capability &capability = capabilityOf(device.major, device.minor);
+  facts.key = device.name;
+  facts.name = driverName(device.name);
+  facts.major = device.major, facts.minor = device.minor;
+  facts.multiprocessors = device.multiprocessors;
+  facts.clockKHz = int(std::lround(device.highestClock.value() / 1e3));
+  facts.memoryClockKHz = int(std::lround(device.memoryClock.value() / 1e3));
+  facts.busWidthBits = busWidthOf(device);
+  facts.memoryBytes = uint64_t(valueOf(device, "memory_capacity") * gib);
+  facts.l2Bytes = int(valueOf(device, "l2_capacity") * mib);
+  facts.l2EffectiveBytes = uint64_t(device.l2Effective.value() / 1e6 * mib);
+  facts.l1Bytes = capability.l1KiB * kib;
+  facts.sharedPerMultiprocessor = int(valueOf(device, "shared_capacity")) * kib;
+  // From 8.0 on a block leaves 1 KiB to the system; before 7.0 none has more than 48 KiB.
+  facts.sharedPerBlockOptIn = device.major >= 8   ? facts.sharedPerMultiprocessor - kib
+                              : device.major == 7 ? facts.sharedPerMultiprocessor
+                                                  : 48 * kib;
+  facts.threadsPerMultiprocessor = capability.threads;
+  facts.blocksPerMultiprocessor = capability.blocks;
+  facts.energy = &device;
+  return facts;
+}
+
+const std::map<std::string, DeviceFacts> &allFacts() {
+  static const auto *all = [] {
+    auto *facts = new std::map<std::string, DeviceFacts>;
+    for (const DeviceEnergy &device : knownDevices())
+      facts->emplace(device.name, factsOf(device));
+    return facts;
+  }();
+  return *all;
+}
 
 } // namespace
 
-const DeviceFacts *findDevice(const std::string &key) {
-  for (const DeviceFacts &device : devices)
-    if (key == device.key)
-      return &device;
-  return nullptr;
+const DeviceFacts *findDevice(const std::string &name) {
+  if (name.find(':') != std::string::npos) // a slice is no device of its own
+    return nullptr;
+  Result<DeviceEnergy> device = deviceNamed(name);
+  return device ? &allFacts().at(device->name) : nullptr;
+}
+
+std::string unknownDevice(const std::string &name) {
+  std::string names;
+  for (const DeviceEnergy &device : knownDevices())
+    names += (names.empty() ? "" : ", ") + device.name;
+  return "there is no virtual device '" + name + "'; there are " + names;
 }
 
 } // namespace joule::vgpu

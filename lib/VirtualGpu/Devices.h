@@ -1,23 +1,32 @@
-// The devices that the virtual driver can claim to be.
+// The devices that the virtual driver can claim to be: those of lib/Energy's device files.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+namespace joule {
+struct DeviceEnergy;
+}
+
 namespace joule::vgpu {
 
 struct DeviceFacts {
-  const char *key, *name;
+  std::string key, name; // the device file's; the driver's, "Joule virtual A100-SXM-80"
   int major, minor;
   int multiprocessors;
   int clockKHz, memoryClockKHz, busWidthBits;
   uint64_t memoryBytes;
   int l2Bytes;
+  uint64_t l2EffectiveBytes; // what holds data that all multiprocessors read
+  int l1Bytes;               // of a multiprocessor, shared memory included
   int sharedPerMultiprocessor, sharedPerBlockOptIn;
   int threadsPerMultiprocessor, blocksPerMultiprocessor;
+  const DeviceEnergy *energy;
 };
 
-/// Null if there is no device of that name.
-const DeviceFacts *findDevice(const std::string &key);
+/// A device by the name of its file ("a100-sxm-80") or the start of it ("a100"); null if there is none.
+const DeviceFacts *findDevice(const std::string &name);
+/// What to say where findDevice found none: it lists the names there are.
+std::string unknownDevice(const std::string &name);
 
 } // namespace joule::vgpu

@@ -17,7 +17,7 @@ typedef const char *(*JouleVgpuIdentity)(void);
 struct JouleVgpuOptions {
   uint32_t size;           // sizeof(JouleVgpuOptions)
   uint32_t threads;        // workers of a launch; 0: as before; 1: blocks in order
-  const char *device;      // "a100", "h100", "t4", "l4", "a100,exact", "a100+l4"; null: as before. Only before cuInit
+  const char *device;      // names of device files: "a100", "a100,exact", "a100+l4"; null: as before. Only before cuInit
   uint32_t count;          // 1: count from here on; 0: do not
   double timeLimitSeconds; // of one launch; 0: none
 };

@@ -206,7 +206,7 @@ int runKernel(const RunOptions &options) {
   Settings settings = settingsFromEnvironment();
   const DeviceFacts *device = findDevice(settings.device);
   if (!device)
-    throw UsageError("there is no virtual device '" + settings.device + "'");
+    throw UsageError(unknownDevice(settings.device));
   MemoryMap memory(device->memoryBytes);
   DecodeOptions decoding;
   decoding.check = options.check || settings.check;

@@ -9,6 +9,7 @@ module attributes {
     clock_step = #device.fact<12.5, "MHz", measured, within 0.01, "as set on the measured board (GPU-DVFS-Job-Schedule)">,
     memory_clock = #device.fact<5500.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<300.0, "W", measured, within 0.02, "the highest reading of the measured board (GPU-DVFS-Job-Schedule)">,
+    memory_capacity = #device.fact<11.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<484.0, "GB/s", spec, within 0.0, "published by the maker; general knowledge">,
     dram_bandwidth = #device.fact<416.2, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
     l2_capacity = #device.fact<2.75, "MB", spec, within 0.0, "published by the maker; general knowledge">,

@@ -10,6 +10,7 @@ module attributes {
     memory_clock = #device.fact<1593.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<350.0, "W", spec, within 0.0, "published by the maker">,
     lowest_power_cap = #device.fact<200.0, "W", estimate, within 0.2, "the least limit that the driver lets one set; general knowledge">,
+    memory_capacity = #device.fact<80.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<2039.0, "GB/s", spec, within 0.0, "published by the maker">,
     dram_bandwidth = #device.fact<1988.0, "GB/s", measured, within 0.02, "gpu-benches, bandwidth against working set">,
     l2_capacity = #device.fact<50.0, "MB", spec, within 0.0, "published by the maker">,

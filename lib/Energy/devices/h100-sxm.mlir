@@ -9,6 +9,7 @@ module attributes {
     memory_clock = #device.fact<2619.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<700.0, "W", spec, within 0.0, "published by the maker">,
     lowest_power_cap = #device.fact<200.0, "W", estimate, within 0.2, "the least limit that the driver lets one set; general knowledge">,
+    memory_capacity = #device.fact<80.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<3352.0, "GB/s", spec, within 0.0, "published by the maker">,
     dram_bandwidth = #device.fact<2882.7, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
     l2_capacity = #device.fact<50.0, "MB", spec, within 0.0, "published by the maker">,

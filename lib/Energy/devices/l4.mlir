@@ -10,6 +10,7 @@ module attributes {
     memory_clock = #device.fact<6251.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<72.0, "W", spec, within 0.0, "published by the maker">,
     lowest_power_cap = #device.fact<40.0, "W", estimate, within 0.2, "the least limit that the driver lets one set; general knowledge">,
+    memory_capacity = #device.fact<24.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<300.0, "GB/s", spec, within 0.0, "published by the maker">,
     dram_bandwidth = #device.fact<258.0, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
     l2_capacity = #device.fact<48.0, "MB", spec, within 0.0, "published by the maker">,

@@ -8,6 +8,7 @@ module attributes {
     clock_step = #device.fact<102.0, "MHz", spec, within 0.0, "published by the maker">,
     memory_clock = #device.fact<3200.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<60.0, "W", spec, within 0.0, "published by the maker">,
+    memory_capacity = #device.fact<64.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<204.8, "GB/s", spec, within 0.0, "published by the maker">,
     dram_bandwidth = #device.fact<176.1, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
     l2_capacity = #device.fact<4.0, "MB", spec, within 0.0, "published by the maker">,

@@ -10,6 +10,7 @@ module attributes {
     memory_clock = #device.fact<9751.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<350.0, "W", spec, within 0.0, "published by the maker; general knowledge">,
     lowest_power_cap = #device.fact<136.0, "W", measured, within 0.05, "a GEMM under a cap of 100 W drew this">,
+    memory_capacity = #device.fact<24.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<936.0, "GB/s", spec, within 0.0, "published by the maker; general knowledge">,
     dram_bandwidth = #device.fact<805.0, "GB/s", estimate, within 0.08, "0.86 of the specified bandwidth, as kernels reach on an A100">,
     l2_capacity = #device.fact<6.0, "MB", spec, within 0.0, "published by the maker; general knowledge">,

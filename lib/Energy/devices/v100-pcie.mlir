@@ -10,6 +10,7 @@ module attributes {
     memory_clock = #device.fact<877.0, "MHz", spec, within 0.0, "as NVML reports it; general knowledge">,
     power_cap = #device.fact<250.0, "W", spec, within 0.0, "published by the maker">,
     lowest_power_cap = #device.fact<100.0, "W", measured, within 0.01, "the lowest limit of the measured runs (Zeus)">,
+    memory_capacity = #device.fact<16.0, "GiB", spec, within 0.0, "published by the maker">,
     dram_bandwidth_spec = #device.fact<900.0, "GB/s", spec, within 0.0, "published by the maker">,
     dram_bandwidth = #device.fact<814.0, "GB/s", measured, within 0.02, "gpu-benches, bandwidth against working set">,
     l2_capacity = #device.fact<6.0, "MB", spec, within 0.0, "published by the maker">,

@@ -38,7 +38,7 @@ static void makeDevices() {
     const DeviceFacts *facts = findDevice(name);
     if (!facts) {
       d.devices.clear();
-      fail(CUDA_ERROR_NO_DEVICE, "there is no virtual device '" + name + "'");
+      fail(CUDA_ERROR_NO_DEVICE, unknownDevice(name));
     }
     d.devices.push_back(std::make_unique<Device>(*facts, int(d.devices.size())));
     if (d.settings.check)

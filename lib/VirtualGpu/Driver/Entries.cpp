@@ -150,8 +150,11 @@ static const char *jouleVgpuIdentity() { return "joule virtual gpu"; }
 static bool exist(const std::string &devices) {
   for (size_t at = 0; at <= devices.size();) {
     size_t plus = std::min(devices.find('+', at), devices.size());
-    if (!findDevice(devices.substr(at, plus - at)))
+    std::string name = devices.substr(at, plus - at);
+    if (!findDevice(name)) {
+      lastError() = unknownDevice(name);
       return false;
+    }
     at = plus + 1;
   }
   return true;
@@ -163,6 +166,7 @@ static int jouleVgpuSetOptions(const JouleVgpuOptions *options) {
   Driver &d = driver();
   std::lock_guard lock(d.mutex);
   Settings asked = d.settings;
+  lastError() = "";
   if (options->device) {
     if (!setDevice(asked, options->device) || !exist(asked.device) ||
         (d.initialised && (d.settings.device != asked.device || d.settings.exact != asked.exact || d.settings.check != asked.check)))

@@ -38,10 +38,7 @@ std::map<const Device *, Account> &accounts() {
   return *all;
 }
 
-/// Null: no device file fits, so nothing is modelled.
-const DeviceEnergy *factsOf(const Device &device) {
-  return findDeviceEnergy(device.facts.name, device.facts.major, device.facts.minor);
-}
+const DeviceEnergy *factsOf(const Device &device) { return device.facts.energy; }
 
 /// Each byte of the buffers that a kernel is given moves at most once to or from DRAM, if it is touched at
 /// all.

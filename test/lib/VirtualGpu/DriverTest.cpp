@@ -172,6 +172,10 @@ TEST_F(DriverTest, ADeviceIsWhatItWasAtFirst) {
   }
   JouleVgpuOptions options = {sizeof options, 0, "a100", 0, 0};
   EXPECT_EQ(setOptions(&options), 0);
+  options.device = "l4+k80";
+  EXPECT_EQ(setOptions(&options), 1);
+  auto lastError = reinterpret_cast<JouleVgpuLastError>(getProcAddress()("jouleVgpuLastError"));
+  EXPECT_NE(std::string(lastError()).find("no virtual device 'k80'; there are a100-sxm-80"), std::string::npos);
 }
 
 TEST_F(DriverTest, TellsWhichEngineRan) {
