@@ -203,6 +203,7 @@ void moveMasked(const Piece &piece, u32 mask) {
 void countCopy(Warp *w, bool toGlobal, u64 globalAddress, u64 bytes) {
   if (!w->memory || !bytes)
     return;
+  noteCopy(w, toGlobal, globalAddress, bytes);
   u64 sectors = (globalAddress + bytes - 1) / 32 - globalAddress / 32 + 1;
   (toGlobal ? w->memory->globalStoreBytes : w->memory->globalLoadBytes) += bytes;
   (toGlobal ? w->memory->globalStoreSectors : w->memory->globalLoadSectors) += sectors;

@@ -123,6 +123,8 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
   }
   linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
   liveThreads = launch.threadsPerBlock;
+  if (launch.caches)
+    log = launch.caches->makeLog();
   compiled = launch.engine.code();
   isFresh = true;
   lastRange = {0, 0};
@@ -143,6 +145,15 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
 }
 
 BlockRunner::Outcome BlockRunner::run() {
+  Outcome outcome = runTurn();
+  if (log && outcome == Outcome::Done) {
+    launch.caches->finish(linearIndex, std::move(*log));
+    log.reset();
+  }
+  return outcome;
+}
+
+BlockRunner::Outcome BlockRunner::runTurn() {
   if (isFresh && !runFresh())
     return Outcome::Failed;
   if (liveThreads == 0)
@@ -681,6 +692,45 @@ void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address,
     reportFault(w, op, kind, address, lane, what);
   message += ", by " + place(w, lane) + ", in '" + image.module().source().lineText(line) + "'";
   launch.fail(kind, message);
+}
+
+namespace {
+
+AccessKind kindOf(const ptx::Opcode &o, bool stores) {
+  if (o.base == "atom" || o.base == "red" || o.base == "sured")
+    return AccessKind::Atomic;
+  if (stores)
+    return AccessKind::Store;
+  for (const char *past : {"cg", "cv", "volatile", "relaxed", "acquire", "mmio"})
+    if (o.has(past))
+      return AccessKind::LoadPastL1;
+  return AccessKind::Load;
+}
+
+} // namespace
+
+void BlockRunner::noteAccess(const Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+  for (uint32_t rest = worker.sectors ? mask : 0; rest; rest &= rest - 1)
+    worker.sectors->insert(addresses[__builtin_ctz(rest)] >> 5);
+  if (!log)
+    return;
+  const ptx::Function &f = *warps[w->index]->running->program->function;
+  if (op->instruction >= f.instructions.size())
+    return;
+  const ptx::Opcode &opcode = *f.instructions[op->instruction].opcode;
+  if (opcode.space != ptx::Space::Const) // constants have a cache of their own
+    log->add(kindOf(opcode, op->flags & storesData), addresses, mask, bytes);
+}
+
+void BlockRunner::noteCopy(bool stores, uint64_t address, uint64_t bytes) {
+  for (uint64_t sector = address >> 5; worker.sectors && bytes && sector <= (address + bytes - 1) >> 5; ++sector)
+    worker.sectors->insert(sector);
+  if (log)
+    log->addRange(stores ? AccessKind::Store : AccessKind::LoadPastL1, address, bytes);
+}
+
+void noteCopy(const Warp *w, bool stores, uint64_t address, uint64_t bytes) {
+  static_cast<BlockRunner *>(w->runner)->noteCopy(stores, address, bytes);
 }
 
 bool BlockRunner::findRange(const Op *op, uint64_t low, uint64_t high) {

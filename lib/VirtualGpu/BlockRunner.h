@@ -20,11 +20,12 @@ struct LaunchState {
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
   ChosenEngine engine;
   LaunchChecker *checker = nullptr; // only in check mode
+  std::unique_ptr<CacheModel> caches; // only where they are modelled
   uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
       : request(request), entry(&request.image->entry()), engine(*request.image, request.block, request.count,
-               request.check ? EngineChoice::Interpreter : request.engine) {} // only the interpreter checks
+               request.check || request.caches ? EngineChoice::Interpreter : request.engine) {} // only the interpreter checks and notes accesses
   /// The first fault wins.
   void fail(FaultKind kind, const std::string &message);
   bool expired() const;
@@ -106,7 +107,9 @@ public:
   /// Runs until the block is done, or all its warps have spent their turns without an end in sight.
   Outcome run();
 
-  std::unordered_set<uint64_t> *sectors() const { return worker.sectors; }
+  /// Accesses of global memory, for those who want to know which: by lanes, and by the copy engine.
+  void noteAccess(const Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes);
+  void noteCopy(bool stores, uint64_t address, uint64_t bytes);
   void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane);
   void fault(Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane, const std::string &what);
   bool findRange(const Op *op, uint64_t low, uint64_t high);
@@ -125,6 +128,7 @@ public:
   void reportDeadlock();
 
 private:
+  Outcome runTurn();
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
   WarpOutcome runWarp(WarpState &warp);
   Status runGroup(WarpState &warp, Group &group);
@@ -174,6 +178,7 @@ private:
   uint32_t arrived[numBarriers] = {}; // threads that only arrive, or wait
   uint32_t counted[numBarriers] = {}; // how many they wait for; 0: all
   std::unique_ptr<BlockChecker> blockChecker;
+  std::optional<AccessLog> log;
   Range lastRange = {0, 0};
   std::vector<uint32_t> order; // of the warps
 };

@@ -235,9 +235,8 @@ void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask
     (stores ? m.globalStoreBytes : m.globalLoadBytes) += total;
     (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask);
     auto *runner = static_cast<BlockRunner *>(w->runner); // none where a compiler asks what an access counts
-    if (auto *sectors = runner ? runner->sectors() : nullptr)
-      for (uint32_t rest = mask; rest; rest &= rest - 1)
-        sectors->insert(addresses[__builtin_ctz(rest)] >> 5);
+    if (runner)
+      runner->noteAccess(w, op, addresses, mask, bytes);
   }
 }
 

@@ -94,6 +94,22 @@ const DeviceFacts *findDevice(const std::string &name) {
   return device ? &allFacts().at(device->name) : nullptr;
 }
 
+CacheSizes cachesOf(const DeviceFacts &device, unsigned threadsOfBlock, uint64_t sharedOfBlock) {
+  constexpr uint64_t leastL1 = 16 * kib;
+  unsigned threads = (std::max(threadsOfBlock, 1u) + 31) / 32 * 32;
+  uint64_t blocks = std::min(unsigned(device.blocksPerMultiprocessor), unsigned(device.threadsPerMultiprocessor) / threads);
+  if (sharedOfBlock)
+    blocks = std::min(blocks, uint64_t(device.sharedPerMultiprocessor) / sharedOfBlock);
+  blocks = std::max<uint64_t>(blocks, 1);
+  CacheSizes sizes;
+  sizes.multiprocessors = unsigned(device.multiprocessors);
+  sizes.blocksPerMultiprocessor = unsigned(blocks);
+  uint64_t taken = device.major < 7 ? 0 : blocks * sharedOfBlock; // before, shared memory was apart
+  sizes.l1Bytes = std::max(leastL1, uint64_t(device.l1Bytes) - std::min(uint64_t(device.l1Bytes), taken));
+  sizes.l2Bytes = device.l2EffectiveBytes;
+  return sizes;
+}
+
 std::string unknownDevice(const std::string &name) {
   std::string names;
   for (const DeviceEnergy &device : knownDevices())

@@ -1,6 +1,8 @@
 // The devices that the virtual driver can claim to be: those of lib/Energy's device files.
 #pragma once
 
+#include "lib/VirtualGpu/CacheModel.h"
+
 #include <cstdint>
 #include <string>
 
@@ -26,6 +28,8 @@ struct DeviceFacts {
 
 /// A device by the name of its file ("a100-sxm-80") or the start of it ("a100"); null if there is none.
 const DeviceFacts *findDevice(const std::string &name);
+/// The caches of a device as a launch of such blocks finds them: shared memory takes its part of L1.
+CacheSizes cachesOf(const DeviceFacts &device, unsigned threadsOfBlock, uint64_t sharedOfBlock);
 /// What to say where findDevice found none: it lists the names there are.
 std::string unknownDevice(const std::string &name);
 

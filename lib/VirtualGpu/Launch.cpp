@@ -301,11 +301,15 @@ LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker) {
   LaunchState state(request);
   state.checker = checker;
   setShape(state);
+  if (request.caches)
+    state.caches = std::make_unique<CacheModel>(*request.caches, state.numBlocks);
   Workspace workspace(state);
   if (state.workspace)
     request.memory->hostWrote(state.workspace, 64);
   runWorkers(state, unsigned(std::min<uint64_t>(std::max(1u, request.threads), state.numBlocks)));
   state.result.counters.launches = 1;
+  if (state.caches)
+    state.result.traffic = state.caches->result();
   return std::move(state.result);
 }
 

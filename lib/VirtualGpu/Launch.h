@@ -1,6 +1,7 @@
 // Runs one grid.
 #pragma once
 
+#include "lib/VirtualGpu/CacheModel.h"
 #include "lib/VirtualGpu/Check/Findings.h"
 #include "lib/VirtualGpu/Compiled.h"
 #include "lib/VirtualGpu/Counters.h"
@@ -8,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 
 namespace joule::vgpu {
 
@@ -19,6 +21,7 @@ struct LaunchRequest {
   std::vector<uint8_t> parameters;
   unsigned threads = 1; // workers; with one, blocks run in order
   bool count = false;
+  std::optional<CacheSizes> caches; // while counting: models them, which only the interpreter does
   bool cooperative = false; // all blocks may wait for each other
   EngineChoice engine = defaultEngine();
   unsigned multiprocessors = 1;
@@ -35,6 +38,7 @@ struct LaunchResult {
   FaultKind fault = FaultKind::None;
   std::string message; // kernel, line, block, thread, address
   Counters counters;
+  MemoryTraffic traffic; // where caches were asked for
   uint64_t blockSectors = 0; // by countSample(): those of global memory that a block touches, each once, of all blocks
   uint64_t touchedSectors = 0; // by countSample(): those that the counted blocks touch together, each once
   bool followsFromPtx = false; // by countSample(): the counts hang on the PTX, the grid and the parameters alone

@@ -91,6 +91,20 @@ const std::pair<const char *, uint64_t MemoryCount::*> memoryRows[] = {
     {"shared_store_wavefronts", &MemoryCount::sharedStoreWavefronts},
     {"local_bytes", &MemoryCount::localBytes}};
 
+const std::pair<const char *, uint64_t MemoryTraffic::*> trafficRows[] = {
+    {"l1_load_sectors", &MemoryTraffic::l1Loads},       {"l1_hit_sectors", &MemoryTraffic::l1Hits},
+    {"l2_read_sectors", &MemoryTraffic::l2Reads},       {"l2_read_hit_sectors", &MemoryTraffic::l2ReadHits},
+    {"l2_write_sectors", &MemoryTraffic::l2Writes},     {"dram_read_sectors", &MemoryTraffic::dramReads},
+    {"dram_write_sectors", &MemoryTraffic::dramWrites}};
+
+void printTraffic(const MemoryTraffic &traffic) {
+  if (!traffic.isModelled)
+    printf("caches are not modelled: there are too many accesses to keep\n");
+  for (auto [name, member] : trafficRows)
+    if (traffic.isModelled && traffic.*member)
+      printf("%-24s %18llu modelled\n", name, (unsigned long long)(traffic.*member));
+}
+
 void printCounters(const Counters &c) {
   printf("%-24s %18s %18s\n", "instructions", "warps", "threads");
   for (unsigned i = 0; i < Counters::classes; ++i)
@@ -104,7 +118,7 @@ void printCounters(const Counters &c) {
       printf("%-24s %18llu\n", name, (unsigned long long)(c.memory.*member));
 }
 
-void printCountersAsJson(const Counters &c) {
+void printCountersAsJson(const Counters &c, const MemoryTraffic &traffic = {}) {
   nlohmann::ordered_json out;
   for (unsigned i = 0; i < Counters::classes; ++i) {
     out["warp_instructions"][nameOf(InstructionClass(i))] = c.warpInstructions[i];
@@ -112,6 +126,9 @@ void printCountersAsJson(const Counters &c) {
   }
   for (auto [name, member] : memoryRows)
     out["memory"][name] = c.memory.*member;
+  for (auto [name, member] : trafficRows)
+    if (traffic.isModelled)
+      out["modelled"][name] = traffic.*member;
   std::cout << out.dump(2) << "\n";
 }
 
@@ -231,6 +248,9 @@ int runKernel(const RunOptions &options) {
   request.dynamicShared = options.shared;
   request.threads = options.threads ? options.threads : settings.threads;
   request.count = options.count;
+  if (options.count)
+    request.caches = cachesOf(*device, request.block[0] * request.block[1] * request.block[2],
+                              image->staticShared() + uint64_t(options.shared));
   request.multiprocessors = unsigned(device->multiprocessors);
   request.memory = &memory;
   request.check = decoding.check;
@@ -261,7 +281,8 @@ int runKernel(const RunOptions &options) {
       saveNpy(arguments[i]);
   }
   if (options.count)
-    options.json ? printCountersAsJson(result.counters) : printCounters(result.counters);
+    options.json ? printCountersAsJson(result.counters, result.traffic)
+                 : (printCounters(result.counters), printTraffic(result.traffic));
   return isClean ? 0 : 1;
 }
 

@@ -37,6 +37,7 @@ public:
     bool count = false;
     double seconds = 30;
     unsigned schedule = 0;
+    std::optional<CacheSizes> caches = std::nullopt;
   };
 
   /// Arguments must have exactly the sizes of the kernel's parameters.
@@ -52,7 +53,8 @@ public:
     request.dynamicShared = shape.shared;
     request.cooperative = shape.cooperative;
     request.threads = shape.threads;
-    request.count = shape.count;
+    request.count = shape.count || shape.caches;
+    request.caches = shape.caches;
     request.memory = &memory;
     request.check = module.options().check;
     request.schedule = shape.schedule;
