@@ -24,8 +24,10 @@ struct LaunchState {
   uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
-      : request(request), entry(&request.image->entry()), engine(*request.image, request.block, request.count,
-               request.check || request.caches ? EngineChoice::Interpreter : request.engine) {} // only the interpreter checks and notes accesses
+      : request(request), entry(&request.image->entry()),
+        // Only the interpreter checks, and notes accesses.
+        engine(*request.image, request.block, request.count,
+               request.check || request.caches ? EngineChoice::Interpreter : request.engine) {}
   /// The first fault wins.
   void fail(FaultKind kind, const std::string &message);
   bool expired() const;
@@ -36,7 +38,8 @@ struct WorkerState {
   std::vector<Range> ranges;
   std::vector<BlockCount> blockCounts;
   MemoryCount memory = {};
-  std::unordered_set<uint64_t> *sectors = nullptr; // of global memory that were touched, where they are wanted
+  std::unordered_set<uint64_t> *sectors =
+      nullptr; // of global memory that were touched, where they are wanted
   uint64_t compiledRuns = 0, interpretedRuns = 0;
 };
 
@@ -86,7 +89,8 @@ struct Cluster {
   std::vector<BlockRunner *> blocks; // by rank
   std::vector<std::unique_ptr<BlockRunner>> done;
   uint32_t liveThreads = 0, arrived = 0;
-  uint32_t phase = 0; // how often all have met
+  uint32_t phase = 0;   // how often all have met
+  ClusterKnowledge met; // in check mode
 
   /// Threads arrive, or exit: have all that are left arrived?
   void meet() {
@@ -124,6 +128,8 @@ public:
   bool isAllocated(uint64_t low, uint64_t high);
   /// The block of the cluster that has this shared memory.
   BlockRunner *ownerOf(uint64_t host);
+  /// A warp arrives at its cluster's barrier, or has waited there.
+  void checkClusterBarrier(Warp *w, bool waited, bool relaxed);
   /// A finding for every place at which lanes wait.
   void reportDeadlock();
 

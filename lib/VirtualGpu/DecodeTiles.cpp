@@ -98,6 +98,10 @@ void Decoder::tileShape(MatrixTile &tile) const {
   throw Unsupported{"this shape"};
 }
 
+uint32_t Decoder::rowBytes(TileFormat format, int elements) {
+  return uint32_t(elements * bitsOf(format) / 8);
+}
+
 const uint32_t *Decoder::tileRegisters(const Operand &o, TileFormat format, int elements, bool write) {
   unsigned bytes = format == TileFormat::F64 ? 8 : 4;
   size_t wanted = size_t(elements) * size_t(bitsOf(format)) / 8 / (bytes * warpSize);

@@ -328,14 +328,18 @@ private:
   int64_t constantOperand(unsigned i) const;
   void storeMatrix();
   void turnMatrix();
+  static uint32_t rowBytes(TileFormat format, int elements);
   // --- check mode ---
   void addChecks(size_t start);
   Op checkOp(const char *name, const Op &of);
   void checkMemory(const std::string &name, const Op &op, std::vector<Op> &out);
   bool updatesPart();
   void checkAsync(const std::string &name, const Op &op, std::vector<Op> &out);
-  void checkReadGroups(const Op &plain, std::vector<Op> &out);
   void checkCopyGroups(const Op &plain, std::vector<Op> &out);
+  void checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op> &out);
+  void findSums();
+  std::vector<uint32_t> sumsOf(const Operand *operands, unsigned count) const;
+  void checkWarpgroup(const Op &plain, bool product, std::vector<Op> &out);
 
   // --- textures and surfaces ---
   void sampleTexture();
@@ -389,6 +393,8 @@ private:
   const Instruction *instruction = nullptr;
   const Opcode *opcode = nullptr;
   bool wholeSeen = false;
+  std::vector<bool> isSum; // in check mode: registers that wgmma adds to
+  bool hasSums = false;
   std::vector<uint32_t> registers, variablePlace;
   uint32_t temporaryBase = 0, carryPlace = noRegister;
   std::unordered_map<unsigned, std::vector<uint32_t>> temporaries;

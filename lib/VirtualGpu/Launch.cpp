@@ -126,6 +126,8 @@ private:
 
   /// The shared memory of a block stays until its whole cluster is done.
   void finish(size_t turn) {
+    if (BlockChecker *checker = active[turn]->checker())
+      checker->end();
     std::shared_ptr<Cluster> cluster = active[turn]->leaveCluster();
     cluster->done.push_back(std::move(active[turn]));
     active.erase(active.begin() + ptrdiff_t(turn));

@@ -6,6 +6,7 @@
 // the rows are put together from them whatever the element's type. C: rows g and g+8, columns 2t and 2t+1.
 #include "lib/VirtualGpu/ExactProduct.h"
 #include "lib/VirtualGpu/MatrixParts.h"
+#include "lib/VirtualGpu/WarpgroupOperand.h"
 
 namespace joule::vgpu::JOULE_VGPU_ISA {
 namespace {
@@ -51,39 +52,12 @@ void rowsFromRegisters(u8 *r, const u32 *list, int count, int bytes, int piece, 
     }
 }
 
-/// A matrix in shared memory: 16-byte chunks at strides that depend on the swizzle.
-struct Descriptor {
-  u64 start, leading, stride, base;
-  int swizzle; // 0: none; 1, 2, 3: 32, 64, 128 bytes
-
-  explicit Descriptor(u64 bits)
-      : start((bits & 0x3fff) << 4), leading((bits >> 16 & 0x3fff) << 4), stride((bits >> 32 & 0x3fff) << 4),
-        base(bits >> 49 & 7), swizzle(int(4 - (bits >> 62)) & 3) {}
-
-  u64 place(u64 offset) const {
-    u64 address = start + offset, line = (address >> 7) - base;
-    return address ^ ((line & ((1u << swizzle) - 1)) << 4);
-  }
-  /// Chunk j along k of a row, where k runs along memory. A line has 2^swizzle chunks.
-  u64 alongK(u32 row, u32 j) const {
-    u64 inLine = j & ((1u << swizzle) - 1), line = j >> swizzle;
-    return place((u64(row % 8) << (4 + swizzle)) + u64(row / 8) * stride + inLine * 16 + line * leading);
-  }
-  /// Eight rows from 8 * c on at one k, where the rows run along memory.
-  u64 alongRows(u32 c, u32 k) const {
-    if (swizzle == 0)
-      return place(u64(c) * stride + u64(k % 8) * 16 + u64(k / 8) * leading);
-    u64 inLine = c & ((1u << swizzle) - 1), line = c >> swizzle;
-    return place(inLine * 16 + line * leading + (u64(k % 8) << (4 + swizzle)) + u64(k / 8) * stride);
-  }
-};
-
 JOULE_INLINE bool inShared16(Warp *w, u64 address) {
   return address + 16 <= w->sharedSize && address < w->sharedSize;
 }
 
 /// Rows that lie wholly inside of shared memory, k along memory.
-bool rowsFromInside(Warp *w, const Descriptor &d, int first, int count, int bytes, Rows &rows) {
+bool rowsFromInside(Warp *w, const WarpgroupOperand &d, int first, int count, int bytes, Rows &rows) {
   const u32 chunks = u32(bytes / 16), last = u32(first + count - 1);
   // The swizzle moves chunks inside of lines of 128 bytes only.
   u64 furthest = d.start + (u64(7) << (4 + d.swizzle)) + u64(last / 8) * d.stride + 127 +
@@ -97,7 +71,7 @@ bool rowsFromInside(Warp *w, const Descriptor &d, int first, int count, int byte
   return true;
 }
 
-bool rowsFromMemory(const Op *op, Warp *w, const Descriptor &d, int first, int count, int bytes,
+bool rowsFromMemory(const Op *op, Warp *w, const WarpgroupOperand &d, int first, int count, int bytes,
                     bool kAlongMemory, Rows &rows) {
   if (kAlongMemory && rowsFromInside(w, d, first, count, bytes, rows))
     return true;
@@ -369,11 +343,11 @@ bool gatherRows(const Op *op, u8 *r, Warp *w, const MatrixTile &tile, Rows &a, R
       bytesOfB = rowBytes(tile.b, tile.k);
   if (tile.descriptorA == noRegister)
     rowsFromRegisters(r, tile.inA, tile.m, bytesOfA, piece, true, a);
-  else if (!rowsFromMemory(op, w, Descriptor(at<u64>(r, tile.descriptorA)[lane]), int(w->index % 4) * 16, 16,
+  else if (!rowsFromMemory(op, w, WarpgroupOperand(at<u64>(r, tile.descriptorA)[lane]), int(w->index % 4) * 16, 16,
                            bytesOfA, tile.rowsOfA, a))
     return false;
   if (tile.descriptorB != noRegister)
-    return rowsFromMemory(op, w, Descriptor(at<u64>(r, tile.descriptorB)[lane]), 0, tile.n, bytesOfB,
+    return rowsFromMemory(op, w, WarpgroupOperand(at<u64>(r, tile.descriptorB)[lane]), 0, tile.n, bytesOfB,
                           tile.columnsOfB, b);
   rowsFromRegisters(r, tile.inB, tile.n, bytesOfB, piece, false, b);
   return true;

@@ -17,18 +17,33 @@ enum CheckFlags : uint8_t {
   checkDevice = 2,  // its scope: the device or the system, not the block alone
   checkAcquire = 4, // what others released there is known from here on
   checkRelease = 8,
-  checkTogether = 16, // all lanes take part in each lane's access, as in ldmatrix
-  checkUpdates = 32,  // reads and writes
-  checkHears = 64,    // relaxed: known after a fence
-  checkPartial = 128  // of a word that is read to change a part of it
+  checkUpdates = 32, // reads and writes
+  checkHears = 64,   // relaxed: known after a fence
+  checkPartial = 128 // of a word that is read to change a part of it
 };
 
-/// An access as a check operation describes it.
+class BlockChecker;
+
+/// Where a lane of an instruction, or several, go.
 struct CheckedAccess {
   uint64_t given; // the address in the program
   uint64_t host;
-  unsigned bytes, lane;
-  bool shared, local;
+  unsigned bytes;
+  uint32_t lanes;
+  enum Space : uint8_t { Global, Shared, Local } space;
+  ShadowedRange *range;
+  BlockChecker *owner; // whose shared memory it is
+
+  unsigned lane() const { return unsigned(__builtin_ctz(lanes)); }
+};
+
+/// An instruction that a warp executes.
+struct Step {
+  Warp *w;
+  const Op *op;
+  unsigned flags; // CheckFlags
+  uint32_t line;
+  Time now;
 };
 
 /// What the blocks of a launch share while they are checked.
@@ -42,6 +57,9 @@ struct LaunchChecker {
   std::string kernel, nodes;
   uint64_t changes = 0; // stores that changed something: while there are none, waiting is in vain
 };
+
+/// What the arrivals at a cluster's barrier pass on, in phases by turns.
+using ClusterKnowledge = std::array<Knowledge, 2>;
 
 /// "block (0, 0, 0), thread (5, 0, 0)".
 std::string placeOf(const uint32_t *block, const uint32_t *thread);
@@ -61,47 +79,75 @@ public:
                uint64_t sharedBytes);
 
   void start(uint32_t block);
+  /// All threads have exited.
+  void end();
+
+  Step stepOf(Warp *w, const Op *op, unsigned flags) const {
+    return {w, op, flags, places.lineOf(w, op), timeOf(block, w->index, clocks[w->index].clock)};
+  }
 
   // --- memory; called before the access happens ---
-  void read(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags);
-  /// One lane more reads what the one before it read.
-  void readAgain(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags);
+  void read(const Step &step, const CheckedAccess &a);
+  /// Plain reads by several lanes at once; `a` is of the lowest of these addresses, and all lie in its range.
+  void readLanes(const Step &step, CheckedAccess a, const uint64_t *given);
   /// Looks for conflicts; noteWrite then makes it known, once all lanes have been looked at. False if it is
   /// out of place.
-  bool write(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags, const uint8_t *value);
-  void noteWrite(Warp *w, const Op *op, const CheckedAccess &a, unsigned flags);
+  bool write(const Step &step, const CheckedAccess &a, const uint8_t *value);
+  void noteWrite(const Step &step, const CheckedAccess &a);
   /// Two lanes of one instruction store different values.
-  void conflictOfLanes(Warp *w, const Op *op, const CheckedAccess &a, unsigned other);
+  void conflictOfLanes(const Step &step, const CheckedAccess &a, unsigned other);
+  /// The memory that a lane's address lies in.
+  ShadowedRange *allocationOf(uint64_t host);
+  ShadowedRange *sharedRange() { return &shared; }
+  ShadowedRange *localRange(const Warp *w);
 
   // --- cp.async ---
-  void startCopy(Warp *w, const Op *op, const CheckedAccess &to, uint64_t from, unsigned bytesRead);
+  void startCopy(const Step &step, const CheckedAccess &to, uint64_t from, unsigned bytesRead);
   void commitCopies(Warp *w);
   /// Does the copies that all but the newest `pending` groups of each lane hold.
   void waitForCopies(Warp *w, uint32_t pending, bool uncommittedToo);
 
-  // --- mbarriers and the copy engine ---
-  void initBarrier(Warp *w, const Op *op, const CheckedAccess &a);
+  // --- mbarriers and the copy engine; of the block whose memory it is ---
+  void initBarrier(const Step &step, const CheckedAccess &a, bool valid);
   /// `arrivals`: 0 of a test.
-  void touchBarrier(Warp *w, const Op *op, const CheckedAccess &a, unsigned arrivals);
+  void touchBarrier(const Step &step, const CheckedAccess &a, unsigned arrivals);
+  /// How often the phase of an mbarrier has ended.
+  uint32_t phaseOf(uint64_t barrier);
+  /// How often it had when that was last asked.
+  uint32_t phaseSeen(uint64_t barrier) { return phases[barrier].ended; }
   /// The copy has been done, but nobody may know it before a test of its barrier: until then the bytes are
-  /// hidden.
-  void hideCopied(Warp *w, const Op *op, uint64_t to, uint64_t bytes, uint64_t barrier);
-  /// What has been copied for this barrier can be seen from here on.
+  /// hidden. `phase`: when it came.
+  void hideCopied(uint64_t to, uint64_t bytes, uint64_t barrier, uint32_t phase, uint32_t line);
+  /// What has come for phases of this barrier that are over can be seen from here on.
   void showCopied(uint64_t barrier);
-  /// Written from another block, or in some other way that has no order with this block's accesses.
+  /// Written in a way that has no order with this block's accesses.
   void markShared(uint64_t host, uint64_t bytes);
-  void checkProxy(Warp *w, const Op *op, const CheckedAccess &a);
+  void checkProxy(const Step &step, const CheckedAccess &a, const char *reader);
   void proxyFence(Warp *w);
-  void startReading(Warp *w, const Op *op, const CheckedAccess &a);
-  void commitReads(Warp *w);
-  void waitForReads(Warp *w, uint32_t pending);
+
+  // --- what is under way in groups: bulk stores and matrix products ---
+  enum Engine { Copying, Multiplying };
+  void startReading(const Step &step, const CheckedAccess &a, Engine engine);
+  /// The copy engine has written there.
+  void startStoring(const Step &step, const CheckedAccess &a);
+  void commitGroup(Warp *w, Engine engine);
+  /// `readsOnly`: their sources are free, their destinations may not be there yet.
+  void waitForGroups(Warp *w, Engine engine, uint32_t pending, bool readsOnly);
+  /// Sums of products, which are in registers, are touched by a product or by another instruction.
+  void startSums(const Step &step, const uint32_t *registers, size_t count);
+  void touchSums(const Step &step, const uint32_t *registers, size_t count, bool writes);
+  void fenceSums(Warp *w) { writtenSums[w->index].clear(); }
 
   // --- synchronisation ---
   void fence(Warp *w, bool device);
-  void warpMet(Warp *w);
+  /// Lanes come to where they wait for `members` (of each lane), or go on from there.
+  void lanesArrive(Warp *w, bool apart = false);
+  void lanesMet(Warp *w, const uint32_t *members);
   void arrive(Warp *w, uint32_t barrier);
   void leave(Warp *w, uint32_t barrier); // after the barrier opened
   void barrierOpened(uint32_t barrier);
+  void arriveAtCluster(Warp *w, Knowledge &met, bool first, bool relaxed);
+  void leaveCluster(Warp *w, const Knowledge &met);
   /// An atomic access; `writes` if others may learn from it.
   void synchronise(Warp *w, uint64_t host, unsigned flags, bool writes);
 
@@ -124,55 +170,73 @@ private:
     uint8_t lane;
     uint32_t group, line;
   };
-  /// Bytes of shared memory that an asynchronous operation writes (hidden until its barrier is tested) or
-  /// reads.
+  /// Bytes of shared memory that the copy engine has written, until a test of their barrier shows them.
   struct Flight {
     uint64_t low, bytes, barrier;
-    uint32_t line;
+    uint32_t phase, line;
     std::vector<uint8_t> data;
   };
-  struct Reading {
+  /// What an engine still reads from shared memory, or has written to device memory at its clock.
+  struct Pending {
+    Engine engine;
+    bool reads;
     uint64_t low, high;
-    uint32_t line, group;
+    uint32_t clock, line, group;
     uint16_t warp;
     uint8_t lane;
   };
-  bool isFlying() const { return !copies.empty() || !flights.empty() || !readings.empty(); }
-  WordShadow &sharedWord(uint64_t host) { return sharedWords[(host - sharedLow) >> 2]; }
-  template <class F> void eachShadow(const CheckedAccess &a, F f);
-  WordShadow *wordAt(const CheckedAccess &a, uint64_t host);
-  bool isOrdered(const Record &earlier, const Warp *w, unsigned lane, uint32_t stamp) const;
-  bool conflicts(const Record &earlier, const Warp *w, unsigned lane, unsigned bytes, unsigned flags,
-                 uint32_t stamp) const;
-  void reportRace(Warp *w, const Op *op, const CheckedAccess &a, const Record &earlier, bool earlierWrote,
+  struct Phase {
+    uint64_t parity;
+    uint32_t ended, line; // of its initialisation; 0: none
+  };
+  /// An access of this block's shared memory by another block: none may come after its end.
+  struct Visit {
+    BlockChecker *visitor;
+    uint32_t visited;
+    Step step;
+    unsigned lane;
+    uint64_t given;
+  };
+  unsigned engineWarp() const { return unsigned(clocks.size()); }
+  bool isFlying() const { return !copies.empty() || !flights.empty() || reading; }
+  bool isOrdered(const Step &step, const Access &earlier, uint32_t lanes) const;
+  bool lanesAreOrdered(const WarpClock &clock, const Access &earlier, uint32_t lanes) const;
+  bool conflicts(const Step &step, const Access &earlier, uint32_t lanes) const;
+  void readCell(const Step &step, const CheckedAccess &a, Cell &cell);
+  void reportRace(const Step &step, const CheckedAccess &a, const Access &earlier, bool earlierWrote,
                   bool writes);
-  bool isWritten(const Warp *w, const CheckedAccess &a);
-  uint8_t *localBytes(const Warp *w);
-  void checkWritten(Warp *w, const Op *op, const CheckedAccess &a);
-  bool checkInFlight(Warp *w, const Op *op, const CheckedAccess &a, bool writes);
-  void noteRead(WordShadow &word, const Record &now);
-  Record recordOf(const Warp *w, const Op *op, unsigned lane, unsigned flags, uint32_t stamp) const;
+  void report(FindingKind kind, const Step &step, const CheckedAccess &a, const std::string &what);
+  void checkWritten(const Step &step, const CheckedAccess &a);
+  bool checkInFlight(const Step &step, const CheckedAccess &a, bool writes);
+  void noteVisit(const Step &step, const CheckedAccess &a);
+  void reportVisit(const Visit &v);
   void finishCopy(const Copy &copy);
-  ShadowedAllocation *allocationOf(uint64_t host);
 
   LaunchChecker &launch;
   const PlaceSource &places;
-  uint64_t sharedLow;
-  std::vector<WordShadow> sharedWords;
-  std::vector<uint8_t> sharedWritten, inFlight;
-  std::vector<std::vector<uint8_t>> localWritten;
+  ShadowedRange shared;
+  std::vector<std::unique_ptr<ShadowedRange>> locals;
+  std::vector<uint8_t> inFlight; // of shared memory
   std::vector<WarpClock> clocks;
   std::map<uint32_t, Knowledge> barriers, opened;
   std::map<uint32_t, Knowledge> barriersFenced, openedFenced;
+  std::map<uint32_t, Knowledge> barriersProxied, openedProxied;
   std::vector<Copy> copies;
   std::vector<Flight> flights;
-  std::vector<Reading> readings;
-  std::vector<std::array<uint32_t, warpSize>> openGroup, openReads;
-  std::map<uint32_t, Knowledge> barriersProxied, openedProxied;
+  std::vector<Pending> pending;
+  size_t reading = 0; // of those pending
+  std::vector<std::array<uint32_t, warpSize>> openGroup, openEngine[2];
+  std::unordered_map<uint64_t, Phase> phases;
+  std::vector<Visit> visits;
+  // Of each warp, by register: the group of a product under way and its line; lines that have written since
+  // the last fence.
+  std::vector<std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>>> sums;
+  std::vector<std::unordered_map<uint32_t, uint32_t>> writtenSums;
   uint32_t engineClock = 0; // of the copy engine, which counts as one more warp
-  uint32_t block = 0, stamp = 0;
-  bool polled = false;
-  ShadowedAllocation *last = nullptr;
+  uint32_t block = 0;
+  bool polled = false, ended = false;
+  ShadowedAllocation *last[4] = {};
+  unsigned nextLast = 0;
 };
 
 } // namespace joule::vgpu

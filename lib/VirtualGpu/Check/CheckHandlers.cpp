@@ -5,7 +5,9 @@
 #include "lib/VirtualGpu/Check/BlockChecker.h"
 #include "lib/VirtualGpu/Ptx.h"
 #include "lib/VirtualGpu/TensorMap.h"
+#include "lib/VirtualGpu/WarpgroupOperand.h"
 
+#include <algorithm>
 #include <cstring>
 
 #if defined(__clang__)
@@ -37,71 +39,121 @@ u64 addressIn(u8 *r, u32 place, bool narrow, int64_t displacement, unsigned lane
                 : at<u64>(r, place)[lane] + u64(displacement);
 }
 
-/// False for parameters, other blocks' memory and whatever is not aligned or leaves its memory.
-bool locate(Warp *w, unsigned space, u64 given, CheckedAccess &a) {
+BlockRunner &runnerOf(Warp *w) { return *static_cast<BlockRunner *>(w->runner); }
+
+/// Shared memory, of any block of the cluster.
+bool locateShared(Warp *w, u64 offset, CheckedAccess &a) {
+  a.space = CheckedAccess::Shared;
+  if (offset < w->sharedSize && a.bytes <= w->sharedSize - offset) {
+    a.host = u64(w->shared) + offset;
+    a.owner = &checkerOf(w);
+  } else {
+    a.host = offset > sharedOffsetMask ? sharedOfCluster(w, offset, a.bytes) : 0;
+    BlockRunner *owner = a.host ? runnerOf(w).ownerOf(a.host) : nullptr;
+    if (!owner)
+      return false;
+    a.owner = owner->checker();
+  }
+  a.range = a.owner->sharedRange();
+  return true;
+}
+
+/// False for parameters and whatever is not aligned to `alignment` or leaves its memory.
+bool locate(Warp *w, unsigned space, u64 given, CheckedAccess &a, unsigned alignment) {
   a.given = given;
-  a.shared = a.local = false;
+  a.owner = nullptr;
   u64 offset = given;
   if (space == inGeneric) {
     u64 window = given >> 56;
     offset = given & ((1ull << 56) - 1);
     space = window == 0 ? inGlobal : window == 1 ? inShared : window == 2 ? inLocal : inParam;
   }
-  if (space == inParam || (given & ((a.bytes & (0 - a.bytes)) - 1)))
+  if (space == inParam || (given & (alignment - 1)))
     return false;
-  a.shared = space == inShared, a.local = space == inLocal;
-  if (a.shared || a.local) {
-    u64 size = a.shared ? w->sharedSize : w->localStride;
-    if (offset >= size || a.bytes > size - offset)
+  if (space == inShared)
+    return locateShared(w, offset, a);
+  if (space == inLocal) {
+    if (offset >= w->localStride || a.bytes > w->localStride - offset)
       return false;
-    a.host = a.shared ? u64(w->shared) + offset : u64(w->local) + offset + a.lane * w->localStride;
+    a.host = u64(w->local) + offset + a.lane() * w->localStride;
+    a.space = CheckedAccess::Local;
+    a.range = checkerOf(w).localRange(w);
     return true;
   }
   a.host = given;
-  return static_cast<BlockRunner *>(w->runner)->isAllocated(given, given + a.bytes);
+  a.space = CheckedAccess::Global;
+  a.range = checkerOf(w).allocationOf(given);
+  if (a.range && given + a.bytes <= a.range->high)
+    return true;
+  a.range = nullptr; // what the device itself keeps is not followed
+  return runnerOf(w).isAllocated(given, given + a.bytes);
+}
+bool locate(Warp *w, unsigned space, u64 given, CheckedAccess &a) {
+  return locate(w, space, given, a, a.bytes & (0 - a.bytes));
 }
 bool locate(const Op *op, u8 *r, Warp *w, unsigned lane, CheckedAccess &a) {
-  a.lane = lane;
+  a.lanes = 1u << lane;
   return locate(w, op->space, addressIn(r, op->a, op->flags & address32, op->imm, lane), a);
 }
 
-/// Memory of any block of the cluster is written in a way that is not followed further.
-void noteElsewhere(Warp *w, u64 address, u64 bytes) {
-  u64 offset = address & ~sharedWindow;
-  bool own = offset < w->sharedSize && bytes <= w->sharedSize - offset;
-  u64 host = own ? u64(w->shared) + offset : sharedOfCluster(w, offset, bytes);
-  if (BlockRunner *owner = host ? static_cast<BlockRunner *>(w->runner)->ownerOf(host) : nullptr)
-    owner->checker()->markShared(host, bytes);
-}
-
-bool isShared(unsigned space, u64 address) {
-  return space == inShared || (space == inGeneric && address >> 56 == sharedWindow >> 56);
+CheckedAccess accessOf(u64 bytes) {
+  CheckedAccess a = {};
+  a.bytes = unsigned(bytes);
+  return a;
 }
 
 // --- loads and stores ---
 // a, imm, space, flags: the address; d: bytes of a lane; guard: CheckFlags.
 
-/// e: of ldmatrix, how many lanes give an address.
+/// The lanes' addresses; the lowest and the highest, and all of their bits.
+struct LaneAddresses {
+  u64 given[warpSize], low = ~0ull, high = 0, bits = 0;
+  unsigned lowest = 0;
+
+  LaneAddresses(const Op *op, u8 *r, u32 mask) {
+    bool narrow = op->flags & address32;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      given[lane] = addressIn(r, op->a, narrow, op->imm, lane);
+    eachLane(mask, [&](unsigned lane) {
+      bits |= given[lane];
+      if (given[lane] < low)
+        low = given[lane], lowest = lane;
+      high = std::max(high, given[lane]);
+    });
+  }
+};
+
+/// A lane alone; e: of ldmatrix, how many lanes give an address of what all read.
+void readAlone(const Step &step, u8 *r, unsigned lane) {
+  const Op *op = step.op;
+  BlockChecker &checker = checkerOf(step.w);
+  CheckedAccess a = accessOf(op->d);
+  if (!locate(op, r, step.w, lane, a))
+    return;
+  if (op->guard & checkAtomic)
+    checker.synchronise(step.w, a.host, op->guard, false);
+  if (op->e != noRegister)
+    a.lanes = step.w->mask;
+  checker.read(step, a);
+}
+
 Status checkRead(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
-  unsigned flags = op->guard;
-  CheckedAccess a = {};
-  a.bytes = op->d;
-  u64 previous = ~0ull;
-  eachLane(op->e == noRegister ? w->mask : allLanes >> (warpSize - op->e), [&](unsigned lane) {
-    u64 given = addressIn(r, op->a, op->flags & address32, op->imm, lane);
-    a.lane = lane;
-    bool together = given == previous; // neighbours that read one place
-    previous = given;
-    if (!locate(w, op->space, given, a))
-      return;
-    if (flags & checkAtomic)
-      checker.synchronise(w, a.host, flags, false);
-    if (!together || a.local)
-      checker.read(w, op, a, flags);
-    else
-      checker.readAgain(w, op, a, flags);
-  });
+  Step step = checker.stepOf(w, op, op->guard);
+  if (op->e != noRegister || op->guard & checkAtomic || !w->mask) {
+    eachLane(op->e != noRegister ? allLanes >> (warpSize - op->e) : w->mask,
+             [&](unsigned lane) { readAlone(step, r, lane); });
+    JOULE_NEXT;
+  }
+  LaneAddresses lanes(op, r, w->mask);
+  CheckedAccess a = accessOf(op->d);
+  a.lanes = 1u << lanes.lowest;
+  bool aligned = !(lanes.bits & ((a.bytes & (0 - a.bytes)) - 1));
+  if (aligned && locate(w, op->space, lanes.low, a) && a.range && a.space != CheckedAccess::Local &&
+      a.host + (lanes.high - lanes.low) + a.bytes <= a.range->high)
+    checker.readLanes(step, a, lanes.given);
+  else
+    eachLane(w->mask, [&](unsigned lane) { readAlone(step, r, lane); });
   JOULE_NEXT;
 }
 
@@ -112,7 +164,8 @@ void gatherValue(const Op *op, u8 *r, unsigned lane, u8 *value) {
 }
 
 /// Do two lanes write different values to one place? Those that rise from lane to lane need not be compared.
-void compareLanes(const Op *op, u8 *r, Warp *w, const CheckedAccess *a, u32 mask) {
+void compareLanes(const Step &step, u8 *r, const CheckedAccess *a, u32 mask) {
+  const Op *op = step.op;
   u64 end = 0;
   bool rising = true;
   eachLane(mask, [&](unsigned lane) {
@@ -130,44 +183,53 @@ void compareLanes(const Op *op, u8 *r, Warp *w, const CheckedAccess *a, u32 mask
       gatherValue(op, r, k, theirs);
       if (a[i].host == a[k].host && memcmp(mine, theirs, op->d) == 0)
         continue;
-      checkerOf(w).conflictOfLanes(w, op, a[k], i);
+      checkerOf(step.w).conflictOfLanes(step, a[k], i);
     }
   });
 }
 
 Status checkWrite(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
-  unsigned flags = op->guard;
   CheckedAccess all[warpSize];
   u32 good = 0;
   eachLane(w->mask, [&](unsigned lane) {
-    CheckedAccess &a = all[lane];
-    a.bytes = op->d;
-    if (locate(op, r, w, lane, a))
-      good |= 1u << lane;
-    else if (isShared(op->space, a.given) && (a.given & ~sharedWindow) > sharedOffsetMask)
-      noteElsewhere(w, a.given, a.bytes);
+    all[lane].bytes = op->d;
+    good |= u32(locate(op, r, w, lane, all[lane])) << lane;
   });
+  if (op->guard & checkAtomic)
+    eachLane(good, [&](unsigned lane) { checker.synchronise(w, all[lane].host, op->guard, true); });
+  Step step = checker.stepOf(w, op, op->guard);
   eachLane(good, [&](unsigned lane) {
-    const CheckedAccess &a = all[lane];
     u8 value[16];
     gatherValue(op, r, lane, value);
-    if (flags & checkAtomic)
-      checker.synchronise(w, a.host, flags, true);
-    if (!checker.write(w, op, a, flags, value))
+    if (!checker.write(step, all[lane], value))
       good &= ~(1u << lane);
   });
-  eachLane(good, [&](unsigned lane) { checker.noteWrite(w, op, all[lane], flags); });
-  if (!(flags & checkAtomic))
-    compareLanes(op, r, w, all, good);
+  eachLane(good, [&](unsigned lane) { checker.noteWrite(step, all[lane]); });
+  if (!(op->guard & checkAtomic))
+    compareLanes(step, r, all, good);
+  JOULE_NEXT;
+}
+
+/// Rows that all lanes write together: stmatrix. e: how many lanes give an address.
+Status checkRows(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, 0);
+  eachLane(allLanes >> (warpSize - op->e), [&](unsigned lane) {
+    CheckedAccess a = accessOf(16);
+    if (!locate(op, r, w, lane, a))
+      return;
+    a.lanes = w->mask;
+    if (checker.write(step, a, nullptr))
+      checker.noteWrite(step, a);
+  });
   JOULE_NEXT;
 }
 
 u64 sumOfValues(const Op *op, u8 *r, Warp *w) {
   u64 sum = 0;
   eachLane(w->mask, [&](unsigned lane) {
-    CheckedAccess a = {};
-    a.bytes = op->d;
+    CheckedAccess a = accessOf(op->d);
     u64 value = 0;
     if (locate(op, r, w, lane, a))
       memcpy(&value, reinterpret_cast<const void *>(a.host), a.bytes < 8 ? a.bytes : 8);
@@ -180,13 +242,13 @@ u64 sumOfValues(const Op *op, u8 *r, Warp *w) {
 Status checkUpdate(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   eachLane(w->mask, [&](unsigned lane) {
-    CheckedAccess a = {};
-    a.bytes = op->d;
+    CheckedAccess a = accessOf(op->d);
     if (!locate(op, r, w, lane, a))
       return;
     checker.synchronise(w, a.host, op->guard, true);
-    if (checker.write(w, op, a, op->guard, nullptr))
-      checker.noteWrite(w, op, a, op->guard);
+    Step step = checker.stepOf(w, op, op->guard);
+    if (checker.write(step, a, nullptr))
+      checker.noteWrite(step, a);
   });
   checker.changedBefore[w->index] = sumOfValues(op, r, w);
   JOULE_NEXT;
@@ -202,19 +264,20 @@ Status checkMatrix(const Op *op, u8 *r, Warp *w) {
   const WmmaShape &s = *static_cast<const WmmaShape *>(op->data);
   unsigned lane = unsigned(__builtin_ctz(w->mask));
   u64 leading = at<u32>(r, op->c)[lane], start = addressIn(r, op->a, op->flags & address32, op->imm, lane);
+  BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, 0);
   int lines = s.rowMajor ? s.rows : s.columns, perLine = s.rowMajor ? s.columns : s.rows;
-  for (int i = 0; i < lines; ++i)
-    for (int k = 0; k < perLine; ++k) {
-      CheckedAccess a = {};
-      a.bytes = s.elementBytes;
-      a.lane = lane;
-      if (!locate(w, op->space, start + (u64(i) * leading + u64(k)) * s.elementBytes, a))
-        continue;
-      if (!op->n)
-        checkerOf(w).read(w, op, a, checkTogether);
-      else if (checkerOf(w).write(w, op, a, checkTogether, nullptr))
-        checkerOf(w).noteWrite(w, op, a, checkTogether);
-    }
+  for (int i = 0; i < lines; ++i) {
+    CheckedAccess a = accessOf(u64(perLine) * s.elementBytes);
+    a.lanes = 1u << lane;
+    if (!locate(w, op->space, start + u64(i) * leading * s.elementBytes, a, s.elementBytes))
+      continue;
+    a.lanes = w->mask;
+    if (!op->n)
+      checker.read(step, a);
+    else if (checker.write(step, a, nullptr))
+      checker.noteWrite(step, a);
+  }
   JOULE_NEXT;
 }
 
@@ -223,29 +286,24 @@ Status checkMatrix(const Op *op, u8 *r, Warp *w) {
 /// In place of "cpasync", whose operands it has.
 Status startCopy(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, 0);
   for (u32 rest = w->mask; rest; rest &= rest - 1) {
-    CheckedAccess to = {}, from = {};
-    to.lane = from.lane = unsigned(__builtin_ctz(rest));
-    to.bytes = op->n;
-    u32 readable = op->c == noRegister ? op->n : at<u32>(r, op->c)[to.lane];
-    from.bytes = readable < op->n ? readable : op->n;
-    u64 target = addressIn(r, op->a, op->flags & address32, op->imm, to.lane);
-    u64 source = addressIn(r, op->b, op->guard & address32, reinterpret_cast<int64_t>(op->data), to.lane);
-    if (!locate(w, op->space, target, to) || !to.shared)
+    unsigned lane = unsigned(__builtin_ctz(rest));
+    u32 readable = op->c == noRegister ? op->n : at<u32>(r, op->c)[lane];
+    CheckedAccess to = accessOf(op->n), from = accessOf(readable < op->n ? readable : op->n);
+    to.lanes = from.lanes = 1u << lane;
+    u64 target = addressIn(r, op->a, op->flags & address32, op->imm, lane);
+    u64 source = addressIn(r, op->b, op->guard & address32, reinterpret_cast<int64_t>(op->data), lane);
+    if (!locate(w, op->space, target, to) || to.owner != &checker)
       return raiseFault(w, op, target & (op->n - 1u) ? FaultKind::Misaligned : FaultKind::IllegalAddress,
-                        target, to.lane);
+                        target, lane);
     if (source & (op->n - 1u))
-      return raiseFault(w, op, FaultKind::Misaligned, source, to.lane);
-    u32 whole = from.bytes;
-    if (whole)
-      from.bytes = 1; // alignment has been looked at
-    if (whole && (!locate(w, op->e, source, from) ||
-                  !static_cast<BlockRunner *>(w->runner)->isAllocated(source, source + whole)))
-      return raiseFault(w, op, FaultKind::IllegalAddress, source, to.lane);
-    from.bytes = whole;
-    if (whole)
-      checker.read(w, op, from, 0);
-    checker.startCopy(w, op, to, from.host, whole);
+      return raiseFault(w, op, FaultKind::Misaligned, source, lane);
+    if (from.bytes && !locate(w, op->e, source, from, 1))
+      return raiseFault(w, op, FaultKind::IllegalAddress, source, lane);
+    if (from.bytes)
+      checker.read(step, from);
+    checker.startCopy(step, to, from.host, from.bytes);
   }
   JOULE_NEXT;
 }
@@ -261,24 +319,29 @@ Status waitForCopies(const Op *op, u8 *r, Warp *w) {
 
 // --- mbarriers and the copy engine ---
 
-/// Before an mbarrier instruction. n: 0 init, 1 arrive (b: how often), 2 a test; 3: after a test.
+/// Around an mbarrier instruction. n: before 0 init, 1 arrive (b: how often), 2 a test, 4 inval; 3: after a
+/// test (d: where it was true).
 Status checkBarrier(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, 0);
   eachLane(w->mask, [&](unsigned lane) {
-    CheckedAccess a = {};
-    a.bytes = 8;
-    if (!locate(op, r, w, lane, a) || !a.shared)
+    CheckedAccess a = accessOf(8);
+    if (!locate(op, r, w, lane, a) || !a.owner)
       return;
-    unsigned arrivals = op->n != 1 ? 0 : op->b == noRegister ? 1 : at<u32>(r, op->b)[lane];
-    if (op->n == 0)
-      return checker.initBarrier(w, op, a);
-    if (op->n == 3)
-      return checker.synchronise(w, a.host, checkAtomic | checkAcquire, false);
-    checker.touchBarrier(w, op, a, arrivals);
+    unsigned scope = a.owner == &checker ? 0 : checkDevice;
+    if (op->n == 0 || op->n == 4)
+      return a.owner->initBarrier(step, a, op->n == 0);
+    if (op->n == 3) {
+      if (op->d == noRegister || *at<u32>(r, op->d) >> lane & 1)
+        checker.synchronise(w, a.host, checkAtomic | checkAcquire, false);
+      return checker.notePoll();
+    }
+    checker.touchBarrier(step, a, op->n != 1 ? 0 : op->b == noRegister ? 1 : at<u32>(r, op->b)[lane]);
     if (op->n == 1)
-      checker.synchronise(w, a.host, checkAtomic | checkRelease, true);
+      checker.synchronise(w, a.host, checkAtomic | checkRelease | scope, true);
     else
-      checker.showCopied(a.host);
+      a.owner->showCopied(a.host);
+    a.owner->phaseOf(a.host);
   });
   JOULE_NEXT;
 }
@@ -291,8 +354,8 @@ u64 addressOf(const AsyncAddress &a, u8 *r, unsigned lane) {
 class CheckedCopy {
 public:
   CheckedCopy(const Op *op, u8 *r, Warp *w, unsigned lane)
-      : op(op), r(r), w(w), lane(lane), copy(*static_cast<const BulkCopy *>(op->data)),
-        checker(checkerOf(w)) {
+      : op(op), r(r), w(w), lane(lane), copy(*static_cast<const BulkCopy *>(op->data)), checker(checkerOf(w)),
+        step(checker.stepOf(w, op, copy.toGlobal && copy.reduction ? checkAtomic | checkDevice : 0)) {
     if (isTensor())
       readMap();
     else
@@ -300,75 +363,79 @@ public:
   }
 
   void before() {
-    bool reads = copy.toGlobal || !isTensor();
-    CheckedAccess a = access(copy.from);
-    if (bytes && reads && locateBulk(copy.from, a)) {
-      checker.read(w, op, a, checkTogether);
-      if (a.shared)
-        checker.checkProxy(w, op, a);
+    if (!bytes)
+      return;
+    Step reads = step;
+    reads.flags = 0;
+    CheckedAccess a;
+    if (copy.toGlobal || !isTensor()) {
+      if (locateBulk(copy.from, a)) {
+        checker.read(reads, a);
+        if (a.owner)
+          checker.checkProxy(step, a, "the copy engine");
+      }
+    } else {
+      eachRow([&](const CheckedAccess &row) { checker.read(reads, row); });
     }
-    a = access(copy.to);
-    if (bytes && !copy.toGlobal && copy.blocks == noRegister && locateBulk(copy.to, a) && a.shared)
-      checker.write(w, op, a, checkTogether, nullptr);
+    if (copy.toGlobal)
+      return eachTarget([&](const CheckedAccess &target) { checker.write(step, target, nullptr); });
+    eachBlock([&](const CheckedAccess &target, u64 barrier) {
+      checker.write(step, target, nullptr);
+      if (barrier)
+        target.owner->phaseOf(barrier);
+    });
   }
 
   void after() {
     if (!bytes)
       return;
-    if (copy.toGlobal)
-      return toGlobal();
-    CheckedAccess a = access(copy.to), barrier = access(copy.barrier);
-    barrier.bytes = 8;
-    bool own = copy.blocks == noRegister && locateBulk(copy.to, a) && a.shared &&
-               copy.barrier.place != noRegister && locate(w, copy.barrier.space, barrier.given, barrier);
-    if (own)
-      return checker.hideCopied(w, op, a.host, bytes, barrier.host);
-    for (u32 rest = copy.blocks == noRegister ? 0 : at<u16>(r, copy.blocks)[lane]; rest; rest &= rest - 1)
-      noteElsewhere(w, u64(__builtin_ctz(rest) + 1) << clusterRankShift | (a.given & sharedOffsetMask),
-                    bytes);
-    if (copy.blocks == noRegister)
-      noteElsewhere(w, a.given, bytes);
+    if (!copy.toGlobal)
+      return eachBlock([&](const CheckedAccess &target, u64 barrier) {
+        if (barrier) // the phase as it was before: this copy may have ended it
+          target.owner->hideCopied(target.host, bytes, barrier, target.owner->phaseSeen(barrier), step.line);
+        else
+          target.owner->markShared(target.host, bytes);
+      });
+    CheckedAccess a;
+    if (locateBulk(copy.from, a) && a.owner)
+      checker.startReading(step, a, BlockChecker::Copying);
+    eachTarget([&](const CheckedAccess &target) { checker.startStoring(step, target); });
   }
 
 private:
   bool isTensor() const { return op->n & 2; }
-  CheckedAccess access(const AsyncAddress &address) const {
-    CheckedAccess a = {};
-    a.lane = lane;
-    a.bytes = unsigned(bytes);
-    a.given = address.place == noRegister ? 0 : addressOf(address, r, lane);
-    return a;
-  }
-  /// Its size need not be a power of two.
   bool locateBulk(const AsyncAddress &address, CheckedAccess &a) {
-    u64 given = a.given;
-    a.bytes = 1;
-    bool first = locate(w, address.space, given, a);
-    CheckedAccess last = a;
-    bool whole = first && locate(w, address.space, given + bytes - 1, last);
-    a.bytes = unsigned(bytes);
-    return whole;
+    a = accessOf(bytes);
+    a.lanes = 1u << lane;
+    return address.place != noRegister && locate(w, address.space, addressOf(address, r, lane), a, 1);
   }
-  void readMap() {
-    CheckedAccess a = access(copy.map);
-    a.bytes = sizeof map;
-    u64 offset = a.given & ~paramWindow;
-    bool inParameters =
-        a.given >> 56 == paramWindow >> 56 && offset < w->paramSize && sizeof map <= w->paramSize - offset;
-    if (!inParameters && !locate(w, copy.map.space, a.given, a))
-      return;
-    u64 host = inParameters ? u64(w->params) + offset : a.host;
-    memcpy(&map, reinterpret_cast<const void *>(host), sizeof map);
-    if (isUsable(map) && map.rank == copy.rank && (map.isIm2col != 0) == copy.isIm2col)
-      bytes = tensorBoxBytes(map);
+  /// The places in shared memory that a copy goes to, with their mbarriers (0: unknown).
+  template <class F> void eachBlock(F f) {
+    CheckedAccess a, barrier;
+    if (copy.blocks == noRegister) {
+      if (!locateBulk(copy.to, a) || !a.owner)
+        return;
+      barrier = accessOf(8);
+      barrier.lanes = 1u << lane;
+      bool known = copy.barrier.place != noRegister &&
+                   locate(w, copy.barrier.space, addressOf(copy.barrier, r, lane), barrier) &&
+                   barrier.owner == a.owner;
+      return f(a, known ? barrier.host : 0);
+    }
+    for (u32 rest = at<u16>(r, copy.blocks)[lane]; rest; rest &= rest - 1) {
+      u64 block = u64(__builtin_ctz(rest) + 1) << clusterRankShift;
+      auto inBlock = [&](const AsyncAddress &address, CheckedAccess &to, u64 size) {
+        to = accessOf(size);
+        to.lanes = 1u << lane;
+        to.given = block | (addressOf(address, r, lane) & sharedOffsetMask);
+        return locateShared(w, to.given, to);
+      };
+      if (inBlock(copy.to, a, bytes))
+        f(a, copy.barrier.place != noRegister && inBlock(copy.barrier, barrier, 8) ? barrier.host : 0);
+    }
   }
-  void toGlobal() {
-    CheckedAccess a = access(copy.from);
-    if (locateBulk(copy.from, a) && a.shared)
-      checker.startReading(w, op, a);
-    GlobalShadow &shadow = checker.launchChecker().shadow;
-    if (!isTensor())
-      return shadow.hostWrote(addressOf(copy.to, r, lane), bytes);
+  /// What of a box lies in the tensor.
+  template <class F> void eachRow(F f) {
     int32_t start[mostDimensions] = {};
     uint16_t offsets[3] = {};
     for (unsigned i = 0; i < copy.rank; ++i)
@@ -377,8 +444,32 @@ private:
       offsets[i] = at<u16>(r, copy.offsets[i])[lane];
     TensorRows rows(map, start, copy.numOffsets ? offsets : nullptr);
     u64 element = tensorElementBytes(map.type);
-    for (TensorRow row; rows.next(row);)
-      shadow.hostWrote(row.inGlobal + row.first * element, (row.end - row.first) * element);
+    for (TensorRow row; rows.next(row);) {
+      CheckedAccess a = accessOf(u64(row.end - row.first) * element);
+      a.lanes = 1u << lane;
+      if (a.bytes && locate(w, inGlobal, row.inGlobal + row.first * element, a, 1))
+        f(a);
+    }
+  }
+  template <class F> void eachTarget(F f) {
+    if (isTensor())
+      return eachRow(f);
+    CheckedAccess a;
+    if (locateBulk(copy.to, a))
+      f(a);
+  }
+  void readMap() {
+    CheckedAccess a = accessOf(sizeof map);
+    a.lanes = 1u << lane;
+    u64 given = addressOf(copy.map, r, lane), offset = given & ~paramWindow;
+    bool inParameters =
+        given >> 56 == paramWindow >> 56 && offset < w->paramSize && sizeof map <= w->paramSize - offset;
+    if (!inParameters && !locate(w, copy.map.space, given, a))
+      return;
+    u64 host = inParameters ? u64(w->params) + offset : a.host;
+    memcpy(&map, reinterpret_cast<const void *>(host), sizeof map);
+    if (isUsable(map) && map.rank == copy.rank && (map.isIm2col != 0) == copy.isIm2col)
+      bytes = tensorBoxBytes(map);
   }
 
   const Op *op;
@@ -387,6 +478,7 @@ private:
   unsigned lane;
   const BulkCopy &copy;
   BlockChecker &checker;
+  Step step;
   TensorMap map = {};
   u64 bytes = 0;
 };
@@ -403,20 +495,78 @@ Status checkCopy(const Op *op, u8 *r, Warp *w) {
 Status checkStoreAsync(const Op *op, u8 *r, Warp *w) {
   const auto &copy = *static_cast<const BulkCopy *>(op->data);
   eachLane(w->mask, [&](unsigned lane) {
-    noteElsewhere(w, addressOf(copy.to, r, lane), ptx::sizeOf(ptx::Type(copy.type)) * copy.rank);
+    CheckedAccess a = accessOf(u64(ptx::sizeOf(ptx::Type(copy.type))) * copy.rank);
+    a.lanes = 1u << lane;
+    if (locate(w, copy.to.space, addressOf(copy.to, r, lane), a, 1) && a.owner)
+      a.owner->markShared(a.host, a.bytes);
   });
   JOULE_NEXT;
 }
-Status commitReads(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).commitReads(w);
+
+// --- groups of bulk stores and of matrix products; e: BlockChecker::Engine ---
+
+Status commitGroup(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).commitGroup(w, BlockChecker::Engine(op->e));
   JOULE_NEXT;
 }
-Status waitForReads(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).waitForReads(w, u32(op->imm));
+/// imm: groups that may stay under way; n: their sources are waited for, not their destinations.
+Status waitForGroups(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).waitForGroups(w, BlockChecker::Engine(op->e), u32(op->imm), op->n);
   JOULE_NEXT;
 }
 Status proxyFence(const Op *op, u8 *r, Warp *w) {
   checkerOf(w).proxyFence(w);
+  JOULE_NEXT;
+}
+
+// --- wgmma ---
+
+/// The 16-byte chunks of `rows` rows of one operand.
+template <class F> void eachChunk(u64 descriptor, u32 first, u32 rows, u32 bytes, bool kAlongMemory, F f) {
+  WarpgroupOperand o(descriptor);
+  for (u32 i = 0; kAlongMemory && i < rows; ++i)
+    for (u32 j = 0; j < bytes / 16; ++j)
+      f(o.alongK(first + i, j));
+  for (u32 c = 0; !kAlongMemory && c < rows / 8; ++c)
+    for (u32 k = 0; k < bytes / 2; ++k)
+      f(o.alongRows(first / 8 + c, k));
+}
+
+/// Before a product: what it reads from shared memory. a, b: bytes of a row of A and of B.
+Status checkProduct(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, 0);
+  const auto &tile = *static_cast<const MatrixTile *>(op->data);
+  unsigned lane = unsigned(__builtin_ctz(w->mask));
+  auto check = [&](u64 offset) {
+    CheckedAccess a = accessOf(16);
+    a.lanes = w->mask;
+    a.given = offset;
+    if (!locateShared(w, offset, a) || a.owner != &checker)
+      return;
+    checker.read(step, a);
+    checker.checkProxy(step, a, "a matrix product");
+    checker.startReading(step, a, BlockChecker::Multiplying);
+  };
+  if (tile.descriptorA != noRegister)
+    eachChunk(at<u64>(r, tile.descriptorA)[lane], w->index % 4 * 16, 16, op->a, tile.rowsOfA, check);
+  eachChunk(at<u64>(r, tile.descriptorB)[lane], 0, u32(tile.n), op->b, tile.columnsOfB, check);
+  JOULE_NEXT;
+}
+/// The registers of its sums. list: b of them, by their numbers in the function.
+Status startSums(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  checker.startSums(checker.stepOf(w, op, 0), op->list, op->b);
+  JOULE_NEXT;
+}
+/// Before another instruction that reads or (n) writes such registers.
+Status touchSums(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  checker.touchSums(checker.stepOf(w, op, 0), op->list, op->b, op->n);
+  JOULE_NEXT;
+}
+Status fenceSums(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).fenceSums(w);
   JOULE_NEXT;
 }
 
@@ -430,6 +580,7 @@ Status fence(const Op *op, u8 *r, Warp *w) {
 /// Before an instruction with member masks, b.
 Status checkMembers(const Op *op, u8 *r, Warp *w) {
   const u32 *members = at<u32>(r, op->b);
+  checkerOf(w).lanesArrive(w);
   u32 first = members[__builtin_ctz(w->mask)];
   for (u32 rest = w->mask; rest; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
@@ -445,8 +596,15 @@ Status checkMembers(const Op *op, u8 *r, Warp *w) {
   }
   JOULE_NEXT;
 }
-Status warpMet(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).warpMet(w);
+/// After it.
+Status lanesMet(const Op *op, u8 *r, Warp *w) {
+  checkerOf(w).lanesMet(w, at<u32>(r, op->b));
+  JOULE_NEXT;
+}
+
+/// n: 0 arrives at the cluster's barrier (b: .relaxed), 1 has waited there.
+Status checkCluster(const Op *op, u8 *r, Warp *w) {
+  runnerOf(w).checkClusterBarrier(w, op->n, op->b);
   JOULE_NEXT;
 }
 
@@ -468,8 +626,14 @@ const HandlerEntry entries[] = {
     {"check.barrier", checkBarrier, ""},
     {"check.copy", checkCopy, ""},
     {"check.storeasync", checkStoreAsync, ""},
-    {"check.commitreads", commitReads, ""},
-    {"check.waitreads", waitForReads, ""},
+    {"check.commitgroup", commitGroup, ""},
+    {"check.waitgroups", waitForGroups, ""},
+    {"check.product", checkProduct, ""},
+    {"check.startsums", startSums, ""},
+    {"check.touchsums", touchSums, ""},
+    {"check.fencesums", fenceSums, ""},
+    {"check.rows", checkRows, ""},
+    {"check.cluster", checkCluster, ""},
     {"check.proxy", proxyFence, ""},
     {"check.read", checkRead, ""},
     {"check.write", checkWrite, ""},
@@ -481,7 +645,7 @@ const HandlerEntry entries[] = {
     {"check.wait", waitForCopies, ""},
     {"check.fence", fence, ""},
     {"check.members", checkMembers, ""},
-    {"check.met", warpMet, ""},
+    {"check.met", lanesMet, ""},
     {"check.whole", checkWhole, ""},
 };
 

@@ -58,6 +58,13 @@ BlockRunner *BlockRunner::ownerOf(uint64_t host) {
   return nullptr;
 }
 
+void BlockRunner::checkClusterBarrier(Warp *w, bool waited, bool relaxed) {
+  if (!waited)
+    return blockChecker->arriveAtCluster(w, cluster->met[cluster->phase & 1], cluster->arrived == 0, relaxed);
+  uint32_t phase = warps[w->index]->clusterTickets[unsigned(__builtin_ctz(w->mask))];
+  blockChecker->leaveCluster(w, cluster->met[phase & 1]);
+}
+
 /// The fault that ends a launch, as a finding.
 void BlockRunner::reportFault(const Warp *w, const Op *op, FaultKind kind, uint64_t address, unsigned lane,
                               const std::string &what) {

@@ -134,7 +134,10 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
   } else if (startsWith(name, "ldmatrix.")) {
     Op check = checkOp("check.read", op);
     check.d = 16, check.e = unsigned(name.back() - '0') * 8;
-    check.guard = checkTogether;
+    out.push_back(check);
+  } else if (startsWith(name, "stmatrix")) {
+    Op check = checkOp("check.rows", op);
+    check.e = opcode->has("x4") ? 32 : opcode->has("x2") ? 16 : 8;
     out.push_back(check);
   } else if (atomic) {
     Op check = checkOp("check.update", op);
@@ -168,7 +171,7 @@ void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> 
   }
   if (init || arrive || test) {
     out.push_back(checkOp("check.barrier", op));
-    out.back().n = init ? 0 : arrive ? 1 : 2;
+    out.back().n = init ? (op.n ? 0 : 4) : arrive ? 1 : 2;
   }
   uint8_t tensor = name == "copy.tensor" ? 2 : 0;
   if (copies) {
@@ -189,6 +192,8 @@ void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> 
 }
 
 void Decoder::addChecks(size_t start) {
+  if (isSum.empty())
+    findSums();
   std::vector<Op> body(p.ops.begin() + ptrdiff_t(start), p.ops.end()), checked;
   const ptx::Opcode &o = *opcode;
   Op plain;
@@ -204,8 +209,21 @@ void Decoder::addChecks(size_t start) {
     checked.push_back(checkOp("check.whole", plain));
     checked.back().n = o.base == "bar" || o.base == "barrier";
   }
+  bool isProduct = false;
   for (const Op &op : body) {
     const std::string &name = nameOfHandler(op.fn);
+    if (o.base == "wgmma" && startsWith(name, "tile.")) {
+      const auto &tile = *static_cast<const MatrixTile *>(op.data);
+      checked.push_back(checkOp("check.product", plain));
+      checked.back().data = op.data;
+      checked.back().a = rowBytes(tile.a, tile.k / (tile.metadata == noRegister ? 1 : 2));
+      checked.back().b = rowBytes(tile.b, tile.k);
+      checkWarpgroup(plain, true, checked);
+      isProduct = true;
+    } else if (name == "cluster.arrive") {
+      checked.push_back(checkOp("check.cluster", plain));
+      checked.back().b = o.has("relaxed");
+    }
     bool meets = meetsLanes(o) && name != "mov.b32" && op.fn != handlers().at("trap").fn;
     uint32_t members = !meets             ? noRegister
                        : o.base == "shfl" ? (startsWith(name, "shfl.") ? op.list[0] : noRegister)
@@ -218,8 +236,16 @@ void Decoder::addChecks(size_t start) {
       checked.back().b = members;
     }
     checkMemory(name, op, checked);
-    if (isMeeting)
+    if (isMeeting) {
       checked.push_back(checkOp("check.met", plain));
+      checked.back().b = members;
+    }
+  }
+  if (!isProduct && hasSums)
+    checkWarpgroup(plain, false, checked);
+  if (o.base == "barrier" && o.has("cluster") && o.has("wait")) {
+    checked.push_back(checkOp("check.cluster", plain));
+    checked.back().n = 1;
   }
   if (isFence(o)) {
     checked.push_back(checkOp("check.fence", plain));
@@ -233,21 +259,80 @@ void Decoder::addChecks(size_t start) {
   p.ops.insert(p.ops.end(), checked.begin(), checked.end());
 }
 
-void Decoder::checkReadGroups(const Op &plain, std::vector<Op> &out) {
-  if (opcode->has("commit_group"))
-    out.push_back(checkOp("check.commitreads", plain));
-  if (!opcode->has("wait_group"))
+/// Groups of bulk stores, of matrix products.
+void Decoder::checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op> &out) {
+  bool waits = opcode->has("wait_group");
+  if (!waits && !opcode->has("commit_group"))
     return;
-  out.push_back(checkOp("check.waitreads", plain));
-  out.back().imm = operand(0).value;
+  out.push_back(checkOp(waits ? "check.waitgroups" : "check.commitgroup", plain));
+  out.back().e = engine;
+  out.back().n = opcode->has("read");
+  out.back().imm = waits ? operand(0).value : 0;
+}
+
+void Decoder::findSums() {
+  isSum.assign(f.registers.size() + 1, false);
+  for (const Instruction &i : f.instructions) {
+    const Operand *sums = f.operandsOf(i);
+    if (i.opcode->base != "wgmma" || !i.opcode->has("mma_async") || !isVector(*sums))
+      continue;
+    hasSums = true;
+    for (unsigned k = 0; k < unsigned(sums->value); ++k)
+      isSum[element(*sums, k).index] = true;
+  }
+}
+
+/// Which of these operands' registers are sums.
+std::vector<uint32_t> Decoder::sumsOf(const Operand *operands, unsigned count) const {
+  std::vector<uint32_t> found;
+  auto add = [&](const Operand &o) {
+    if (o.kind == OperandKind::Register && isSum[o.index])
+      found.push_back(o.index);
+  };
+  for (unsigned i = 0; i < count; ++i)
+    if (isVector(operands[i]))
+      for (unsigned k = 0; k < unsigned(operands[i].value); ++k)
+        add(element(operands[i], k));
+    else
+      add(operands[i]);
+  return found;
+}
+
+/// Sums are in flight from the product on; what others do with their registers must be fenced and waited for.
+/// Moves are passed over: compilers put them where the machine has none.
+void Decoder::checkWarpgroup(const Op &plain, bool product, std::vector<Op> &out) {
+  const ptx::Opcode &o = *opcode;
+  if (o.base == "wgmma" && o.has("fence"))
+    out.push_back(checkOp("check.fencesums", plain));
+  else if (o.base == "wgmma" && !product)
+    checkEngineGroups(plain, 1, out);
+  if ((o.base == "wgmma" && !product) || o.base == "mov")
+    return;
+  const Operand *operands = f.operandsOf(*instruction);
+  auto note = [&](const char *name, std::vector<uint32_t> sums, bool writes) {
+    if (sums.empty())
+      return;
+    Op check = checkOp(name, plain);
+    check.b = uint32_t(sums.size());
+    check.list = keepList(std::move(sums));
+    check.n = writes;
+    out.push_back(check);
+  };
+  if (product)
+    return note("check.startsums", sumsOf(operands, 1), false);
+  bool stores = o.base == "st" || o.base == "red";
+  unsigned results = instruction->numOperands && !stores;
+  note("check.touchsums", sumsOf(operands, results), true);
+  note("check.touchsums", sumsOf(operands + results, instruction->numOperands - results), false);
 }
 
 void Decoder::checkCopyGroups(const Op &plain, std::vector<Op> &out) {
   if (opcode->has("bulk"))
-    return checkReadGroups(plain, out);
+    return checkEngineGroups(plain, 0, out);
   if (opcode->has("commit_group"))
     out.push_back(checkOp("check.commit", plain));
-  bool all = opcode->has("wait_all");
+  // The arrival that is counted up before is one when the thread's copies are done.
+  bool all = opcode->has("wait_all") || (opcode->has("mbarrier") && !opcode->has("noinc"));
   if (!all && !opcode->has("wait_group"))
     return;
   out.push_back(checkOp("check.wait", plain));

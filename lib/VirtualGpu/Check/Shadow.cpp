@@ -2,53 +2,27 @@
 #include "lib/VirtualGpu/Check/Shadow.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace joule::vgpu {
 
-void WordShadow::split() {
-  parts = std::make_unique<WordShadow[]>(4);
-  for (unsigned i = 0; i < 4; ++i) {
-    parts[i].write = write;
-    parts[i].reads[0] = reads[0], parts[i].reads[1] = reads[1];
-  }
-}
-
-constexpr uint64_t wordsPerPage = 1024;
 constexpr size_t mostFreed = 4096; // of freed allocations, for messages
 
-ShadowedAllocation::ShadowedAllocation(uint64_t low, uint64_t high, uint64_t number, bool written)
-    : low(low), high(high), number(number), state(written ? All : None) {}
-
-WordShadow &ShadowedAllocation::word(uint64_t address) {
-  uint64_t index = (address >> 2) - (low >> 2);
-  if (pages.empty())
-    pages.resize(((high >> 2) - (low >> 2)) / wordsPerPage + 1);
-  std::unique_ptr<WordShadow[]> &page = pages[index / wordsPerPage];
-  if (!page)
-    page = std::make_unique<WordShadow[]>(wordsPerPage);
-  return page[index % wordsPerPage];
-}
-
-bool ShadowedAllocation::isWritten(uint64_t address, uint64_t bytes) const {
-  if (state != Some)
-    return state == All;
-  const uint8_t *from = written.data() + (address - low);
-  return std::find(from, from + bytes, 0) == from + bytes;
-}
-
-void ShadowedAllocation::markWritten(uint64_t address, uint64_t bytes) {
+void ShadowedRange::markWritten(uint64_t address, uint64_t bytes) {
   if (state == All)
     return;
   if (address <= low && address + bytes >= high) {
     state = All;
-    written = {};
     return;
   }
   if (state == None)
     written.assign(high - low, 0);
   state = Some;
   memset(written.data() + (address - low), 1, bytes);
+}
+
+void ShadowedRange::forget() {
+  state = None;
+  cells.forget();
 }
 
 static std::string hex(uint64_t value) {
