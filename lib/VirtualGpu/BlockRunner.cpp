@@ -764,7 +764,11 @@ const ImageTable &imagesOf(const Warp *w) {
   return static_cast<const BlockRunner *>(w->runner)->deviceMemory().images();
 }
 uint64_t allocateOnDevice(Warp *w, uint64_t bytes) {
-  return static_cast<BlockRunner *>(w->runner)->deviceMemory().allocateOnDevice(bytes);
+  auto *runner = static_cast<BlockRunner *>(w->runner);
+  uint64_t address = runner->deviceMemory().allocateOnDevice(bytes);
+  if (address && runner->checker())
+    runner->checker()->forget(address, bytes);
+  return address;
 }
 bool releaseOnDevice(Warp *w, uint64_t address) {
   return static_cast<BlockRunner *>(w->runner)->deviceMemory().releaseOnDevice(address);

@@ -334,9 +334,12 @@ private:
   Op checkOp(const char *name, const Op &of);
   void checkMemory(const std::string &name, const Op &op, std::vector<Op> &out);
   bool updatesPart();
+  bool looksBeforeSwap() const;
   void checkAsync(const std::string &name, const Op &op, std::vector<Op> &out);
   void checkCopyGroups(const Op &plain, std::vector<Op> &out);
   void checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op> &out);
+  void findCopied();
+  bool onlyCopies() const;
   void findSums();
   std::vector<uint32_t> sumsOf(const Operand *operands, unsigned count) const;
   void checkWarpgroup(const Op &plain, bool product, std::vector<Op> &out);
@@ -395,6 +398,7 @@ private:
   bool wholeSeen = false;
   std::vector<bool> isSum; // in check mode: registers that wgmma adds to
   bool hasSums = false;
+  std::vector<bool> isCopied; // in check mode: registers that only carry what is loaded to where it is stored
   std::vector<uint32_t> registers, variablePlace;
   uint32_t temporaryBase = 0, carryPlace = noRegister;
   std::unordered_map<unsigned, std::vector<uint32_t>> temporaries;

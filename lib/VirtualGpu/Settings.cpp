@@ -22,6 +22,16 @@ std::string cacheFolder() {
 
 } // namespace
 
+/// "1", "backward" or "random:7": in which order the warps of a block run.
+static void setCheck(Settings &settings, const std::string &text) {
+  bool random = text.rfind("random", 0) == 0;
+  settings.check = settings.check || random || text == "backward" || atoi(text.c_str()) != 0;
+  if (text == "backward")
+    settings.schedule = 1;
+  else if (random)
+    settings.schedule = 2 + unsigned(text.size() > 7 ? std::max(0, atoi(text.c_str() + 7)) : 0);
+}
+
 Settings settingsFromEnvironment() {
   Settings settings;
   settings.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -38,7 +48,7 @@ Settings settingsFromEnvironment() {
   if (const char *exact = getenv("JOULE_VGPU_EXACT"))
     settings.exact = settings.exact || atoi(exact) != 0;
   if (const char *check = getenv("JOULE_VGPU_CHECK"))
-    settings.check = settings.check || atoi(check) != 0;
+    setCheck(settings, check);
   if (const char *report = getenv("JOULE_VGPU_REPORT"))
     settings.report = report;
   if (const char *limit = getenv("JOULE_VGPU_TIME_LIMIT"))

@@ -12,6 +12,7 @@ struct Settings {
   bool exact = false; // matrix products bit for bit
   std::string countFile; // a line for every launch
   bool check = false;
+  unsigned schedule = 0; // of the warps in check mode, as LaunchRequest has it
   std::string report; // check mode adds its findings to this file; empty: to standard error
   double timeLimitSeconds = 0;
   std::string jit = "1";      // "0": interpret always; "force": compile before the first launch

@@ -254,6 +254,7 @@ int runKernel(const RunOptions &options) {
   request.multiprocessors = unsigned(device->multiprocessors);
   request.memory = &memory;
   request.check = decoding.check;
+  request.schedule = settings.schedule;
   if (options.timeLimit > 0)
     request.deadline =
         std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(options.timeLimit * 1e6));

@@ -45,6 +45,7 @@ void BlockChecker::start(uint32_t index) {
     registers.clear();
   for (auto &registers : writtenSums)
     registers.clear();
+  undefined.clear();
   engineClock = 0, reading = 0;
   changedBefore.assign(clocks.size(), 0);
 }
@@ -238,24 +239,26 @@ void BlockChecker::read(const Step &step, const CheckedAccess &a) {
     a.range->each(a.host, a.bytes, [&](Cell &cell) { readCell(step, a, cell); });
 }
 
-void BlockChecker::readLanes(const Step &step, CheckedAccess a, const uint64_t *given) {
+void BlockChecker::readLanes(const Step &step, CheckedAccess a, const uint64_t *given, uint64_t span) {
   uint64_t toHost = a.host - a.given;
   // Then each word can be looked at for itself, and is done once it has been read at this time.
-  bool simple = a.bytes % 4 == 0 && a.range && a.space != CheckedAccess::Local && !step.flags &&
-                (!a.owner || (a.owner == this && !isFlying())) && !clocks[step.w->index].lanes;
+  bool simple = a.bytes % 4 == 0 && !step.flags && (!a.owner || (a.owner == this && !isFlying())) &&
+                !clocks[step.w->index].lanes;
+  constexpr uint64_t worthOneLook = 1024;
+  bool written = span <= worthOneLook && a.range->isWritten(a.host, span);
   for (uint32_t rest = step.w->mask; rest;) {
-    unsigned lane = unsigned(__builtin_ctz(rest));
-    a.given = given[lane], a.host = a.given + toHost;
-    a.lanes = 0;
+    a.given = given[__builtin_ctz(rest)], a.host = a.given + toHost;
+    uint32_t lanes = 0;
     do { // neighbours that read one place
-      a.lanes |= rest & -rest;
+      lanes |= rest & -rest;
       rest &= rest - 1;
     } while (rest && given[__builtin_ctz(rest)] == a.given);
+    a.lanes = lanes;
     if (!simple) {
       read(step, a);
       continue;
     }
-    if (!a.range->isWritten(a.host, a.bytes))
+    if (!written)
       checkWritten(step, a);
     for (uint64_t offset = a.host - a.range->low, end = offset + a.bytes; offset < end; offset += 4) {
       Cell *cell = a.range->cells.whole(offset);
@@ -265,11 +268,35 @@ void BlockChecker::readLanes(const Step &step, CheckedAccess a, const uint64_t *
       }
       Access &own = cell->reads[cell->reads[0].time != step.now];
       if (own.time == step.now && cell->write.time != step.now && !own.isAtomic)
-        own.lanes |= a.lanes;
+        own.lanes |= lanes;
       else
         readCell(step, a, *cell);
     }
   }
+}
+
+void BlockChecker::forget(uint64_t host, uint64_t bytes) {
+  ShadowedRange *range = allocationOf(host);
+  if (!range || host + bytes > range->high)
+    return;
+  range->markUnwritten(host, bytes);
+  range->each(host, bytes, [](Cell &cell) { cell = {}; });
+}
+
+static uint64_t keyOf(const Warp *w, uint32_t place, unsigned lane) {
+  return (uint64_t(w->index) << 32 | place) * warpSize + lane;
+}
+
+void BlockChecker::noteCopied(const Warp *w, uint32_t place, unsigned lane, uint32_t bytes) {
+  if (bytes)
+    undefined[keyOf(w, place, lane)] = bytes;
+  else if (anyUndefined())
+    undefined.erase(keyOf(w, place, lane));
+}
+
+uint32_t BlockChecker::undefinedBytes(const Warp *w, uint32_t place, unsigned lane) const {
+  auto it = undefined.find(keyOf(w, place, lane));
+  return it == undefined.end() ? 0 : it->second;
 }
 
 bool BlockChecker::write(const Step &step, const CheckedAccess &a, const uint8_t *value) {

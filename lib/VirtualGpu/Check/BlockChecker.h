@@ -17,6 +17,7 @@ enum CheckFlags : uint8_t {
   checkDevice = 2,  // its scope: the device or the system, not the block alone
   checkAcquire = 4, // what others released there is known from here on
   checkRelease = 8,
+  checkCopies = 16,  // what is read is only stored again, what is stored has only been read
   checkUpdates = 32, // reads and writes
   checkHears = 64,   // relaxed: known after a fence
   checkPartial = 128 // of a word that is read to change a part of it
@@ -88,14 +89,22 @@ public:
 
   // --- memory; called before the access happens ---
   void read(const Step &step, const CheckedAccess &a);
-  /// Plain reads by several lanes at once; `a` is of the lowest of these addresses, and all lie in its range.
-  void readLanes(const Step &step, CheckedAccess a, const uint64_t *given);
+  /// Plain reads by several lanes at once; `a` is of the lowest of these addresses, and all lie in `span`
+  /// bytes of its range.
+  void readLanes(const Step &step, CheckedAccess a, const uint64_t *given, uint64_t span);
   /// Looks for conflicts; noteWrite then makes it known, once all lanes have been looked at. False if it is
   /// out of place.
   bool write(const Step &step, const CheckedAccess &a, const uint8_t *value);
   void noteWrite(const Step &step, const CheckedAccess &a);
   /// Two lanes of one instruction store different values.
   void conflictOfLanes(const Step &step, const CheckedAccess &a, unsigned other);
+  /// What the kernel has allocated: nobody has touched it.
+  void forget(uint64_t host, uint64_t bytes);
+  /// Bytes of a lane's register that nobody has written: structs are copied with what lies between their
+  /// fields.
+  void noteCopied(const Warp *w, uint32_t place, unsigned lane, uint32_t bytes);
+  uint32_t undefinedBytes(const Warp *w, uint32_t place, unsigned lane) const;
+  bool anyUndefined() const { return !undefined.empty(); }
   /// The memory that a lane's address lies in.
   ShadowedRange *allocationOf(uint64_t host);
   ShadowedRange *sharedRange() { return &shared; }
@@ -232,7 +241,8 @@ private:
   // the last fence.
   std::vector<std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>>> sums;
   std::vector<std::unordered_map<uint32_t, uint32_t>> writtenSums;
-  uint32_t engineClock = 0; // of the copy engine, which counts as one more warp
+  std::unordered_map<uint64_t, uint32_t> undefined; // bytes, by warp, register and lane
+  uint32_t engineClock = 0;                         // of the copy engine, which counts as one more warp
   uint32_t block = 0;
   bool polled = false, ended = false;
   ShadowedAllocation *last[4] = {};

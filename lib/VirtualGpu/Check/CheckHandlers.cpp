@@ -108,20 +108,45 @@ CheckedAccess accessOf(u64 bytes) {
 /// The lanes' addresses; the lowest and the highest, and all of their bits.
 struct LaneAddresses {
   u64 given[warpSize], low = ~0ull, high = 0, bits = 0;
-  unsigned lowest = 0;
 
   LaneAddresses(const Op *op, u8 *r, u32 mask) {
-    bool narrow = op->flags & address32;
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      given[lane] = addressIn(r, op->a, narrow, op->imm, lane);
-    eachLane(mask, [&](unsigned lane) {
-      bits |= given[lane];
-      if (given[lane] < low)
-        low = given[lane], lowest = lane;
-      high = std::max(high, given[lane]);
-    });
+    if (op->flags & address32)
+      for (unsigned i = 0; i < warpSize; ++i)
+        given[i] = at<u32>(r, op->a)[i] + u32(op->imm);
+    else
+      for (unsigned i = 0; i < warpSize; ++i)
+        given[i] = at<u64>(r, op->a)[i] + u64(op->imm);
+    u64 first = given[__builtin_ctz(mask)];
+    for (unsigned i = 0; i < warpSize; ++i) {
+      if (!(mask >> i & 1))
+        given[i] = first;
+      bits |= given[i];
+      low = std::min(low, given[i]), high = std::max(high, given[i]);
+    }
   }
 };
+
+/// Notes which bytes of the registers (n of them) nobody has written; false if none, or if nobody has written
+/// any of a word.
+bool noteUndefined(const Op *op, u8 *r, Warp *w) {
+  BlockChecker &checker = checkerOf(w);
+  unsigned bytes = op->d / op->n;
+  bool any = false, none = false;
+  eachLane(w->mask, [&](unsigned lane) {
+    CheckedAccess a = accessOf(op->d);
+    if (!locate(op, r, w, lane, a) || !a.range)
+      return;
+    for (unsigned k = 0; k < op->n; ++k) {
+      u32 undefined = 0;
+      for (unsigned i = 0; i < bytes; ++i)
+        undefined |= u32(!a.range->isWritten(a.host + k * bytes + i, 1)) << i;
+      checker.noteCopied(w, op->list[k], lane, undefined);
+      any |= undefined != 0;
+      none |= bytes >= 4 && undefined == (1u << bytes) - 1;
+    }
+  });
+  return any && !none;
+}
 
 /// A lane alone; e: of ldmatrix, how many lanes give an address of what all read.
 void readAlone(const Step &step, u8 *r, unsigned lane) {
@@ -139,19 +164,24 @@ void readAlone(const Step &step, u8 *r, unsigned lane) {
 
 Status checkRead(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
-  Step step = checker.stepOf(w, op, op->guard);
-  if (op->e != noRegister || op->guard & checkAtomic || !w->mask) {
+  Step step = checker.stepOf(w, op, op->guard & ~checkCopies);
+  if (op->e != noRegister || op->guard & checkAtomic) {
     eachLane(op->e != noRegister ? allLanes >> (warpSize - op->e) : w->mask,
              [&](unsigned lane) { readAlone(step, r, lane); });
     JOULE_NEXT;
   }
   LaneAddresses lanes(op, r, w->mask);
   CheckedAccess a = accessOf(op->d);
-  a.lanes = 1u << lanes.lowest;
-  bool aligned = !(lanes.bits & ((a.bytes & (0 - a.bytes)) - 1));
-  if (aligned && locate(w, op->space, lanes.low, a) && a.range && a.space != CheckedAccess::Local &&
-      a.host + (lanes.high - lanes.low) + a.bytes <= a.range->high)
-    checker.readLanes(step, a, lanes.given);
+  a.lanes = w->mask;
+  u64 span = lanes.high - lanes.low + a.bytes;
+  bool together = !(lanes.bits & ((a.bytes & (0 - a.bytes)) - 1)) && op->space != inLocal &&
+                  locate(w, op->space, lanes.low, a) && a.range && a.space != CheckedAccess::Local &&
+                  a.host + span <= a.range->high;
+  if (op->guard & checkCopies && (checker.anyUndefined() || !together || !a.range->isWritten(a.host, span)) &&
+      noteUndefined(op, r, w))
+    step.flags |= checkPartial;
+  if (together)
+    checker.readLanes(step, a, lanes.given, span);
   else
     eachLane(w->mask, [&](unsigned lane) { readAlone(step, r, lane); });
   JOULE_NEXT;
@@ -188,6 +218,15 @@ void compareLanes(const Step &step, u8 *r, const CheckedAccess *a, u32 mask) {
   });
 }
 
+/// What nobody has written stays so where it is copied to.
+void keepUndefined(const Op *op, Warp *w, const CheckedAccess *a, u32 lanes) {
+  eachLane(lanes, [&](unsigned lane) {
+    for (unsigned k = 0; a[lane].range && k < op->n; ++k)
+      for (u32 rest = checkerOf(w).undefinedBytes(w, op->list[k], lane); rest; rest &= rest - 1)
+        a[lane].range->markUnwritten(a[lane].host + k * op->e + unsigned(__builtin_ctz(rest)), 1);
+  });
+}
+
 Status checkWrite(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   CheckedAccess all[warpSize];
@@ -198,7 +237,7 @@ Status checkWrite(const Op *op, u8 *r, Warp *w) {
   });
   if (op->guard & checkAtomic)
     eachLane(good, [&](unsigned lane) { checker.synchronise(w, all[lane].host, op->guard, true); });
-  Step step = checker.stepOf(w, op, op->guard);
+  Step step = checker.stepOf(w, op, op->guard & ~checkCopies);
   eachLane(good, [&](unsigned lane) {
     u8 value[16];
     gatherValue(op, r, lane, value);
@@ -206,6 +245,8 @@ Status checkWrite(const Op *op, u8 *r, Warp *w) {
       good &= ~(1u << lane);
   });
   eachLane(good, [&](unsigned lane) { checker.noteWrite(step, all[lane]); });
+  if (op->guard & checkCopies && checker.anyUndefined())
+    keepUndefined(op, w, all, good);
   if (!(op->guard & checkAtomic))
     compareLanes(step, r, all, good);
   JOULE_NEXT;

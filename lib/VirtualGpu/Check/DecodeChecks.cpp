@@ -116,18 +116,37 @@ bool Decoder::updatesPart() {
   return false;
 }
 
+/// Is what is loaded here the first guess of a compare-and-swap at the same address? The swap tells whether
+/// it was right.
+bool Decoder::looksBeforeSwap() const {
+  constexpr size_t window = 48;
+  const Operand &from = operand(1);
+  for (size_t i = at + 1; i < f.instructions.size() && i < at + window; ++i) {
+    const Instruction &next = f.instructions[i];
+    const Operand &to = f.operandsOf(next)[next.numOperands > 1 ? 1 : 0];
+    if (next.opcode->base == "atom" && next.opcode->has("cas") && to.kind == from.kind &&
+        to.index == from.index && to.offset == from.offset)
+      return true;
+  }
+  return false;
+}
+
 void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op> &out) {
   bool load = startsWith(name, "ld."), store = startsWith(name, "st."), atomic = startsWith(name, "atom.");
   if (load || store) {
     MemoryName form(name);
     Op check = checkOp(load ? "check.read" : "check.write", op);
-    if (store && form.count == 1)
+    if (form.count == 1)
       check.list = keepList({op.d});
     check.d = form.count * form.elementBytes;
     check.n = uint8_t(form.count), check.b = form.registerBytes;
     check.guard = uint8_t(orderOf(*opcode, false));
+    if (load && looksBeforeSwap())
+      check.guard = checkAtomic | checkDevice | checkHears;
     if (load && form.count == 1 && updatesPart())
       check.guard |= checkPartial;
+    if (!check.guard && onlyCopies())
+      check.guard |= checkCopies;
     if (store)
       check.e = form.elementBytes;
     out.push_back(check);
@@ -192,8 +211,10 @@ void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> 
 }
 
 void Decoder::addChecks(size_t start) {
-  if (isSum.empty())
+  if (isSum.empty()) {
     findSums();
+    findCopied();
+  }
   std::vector<Op> body(p.ops.begin() + ptrdiff_t(start), p.ops.end()), checked;
   const ptx::Opcode &o = *opcode;
   Op plain;
@@ -241,6 +262,10 @@ void Decoder::addChecks(size_t start) {
       checked.back().b = members;
     }
   }
+  if (o.base == "wmma" && o.has("mma")) { // it has what all lanes loaded
+    checked.push_back(checkOp("check.met", plain));
+    checked.back().b = constant(4, allLanes);
+  }
   if (!isProduct && hasSums)
     checkWarpgroup(plain, false, checked);
   if (o.base == "barrier" && o.has("cluster") && o.has("wait")) {
@@ -268,6 +293,40 @@ void Decoder::checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op
   out.back().e = engine;
   out.back().n = opcode->has("read");
   out.back().imm = waits ? operand(0).value : 0;
+}
+
+/// Registers that only loads set and only stores read.
+void Decoder::findCopied() {
+  isCopied.assign(f.registers.size() + 1, true);
+  auto isUsed = [&](const Operand &o, bool copies) {
+    if (o.kind == OperandKind::Register && (o.address || !copies))
+      isCopied[o.index] = false;
+  };
+  for (const Instruction &i : f.instructions) {
+    const std::string &base = i.opcode->base;
+    const Operand *operands = f.operandsOf(i);
+    for (unsigned k = 0; k < i.numOperands; ++k) {
+      bool copies = base == "ld" ? k == 0 : base == "st" && k == 1;
+      isUsed(operands[k], copies);
+      bool many = operands[k].kind == OperandKind::Vector || operands[k].kind == OperandKind::Pair;
+      for (unsigned e = 0; many && e < unsigned(operands[k].value); ++e)
+        isUsed(element(operands[k], e), copies);
+    }
+    if (i.guard >= 0)
+      isCopied[uint32_t(i.guard)] = false;
+  }
+}
+
+/// Is what this loads only stored, or what it stores only loaded?
+bool Decoder::onlyCopies() const {
+  const Operand &value = operand(opcode->base == "ld" ? 0 : 1);
+  auto isOne = [&](const Operand &o) { return o.kind == OperandKind::Register && isCopied[o.index]; };
+  if (!isVector(value))
+    return isOne(value);
+  for (unsigned k = 0; k < unsigned(value.value); ++k)
+    if (!isOne(element(value, k)))
+      return false;
+  return true;
 }
 
 void Decoder::findSums() {

@@ -20,6 +20,15 @@ void ShadowedRange::markWritten(uint64_t address, uint64_t bytes) {
   memset(written.data() + (address - low), 1, bytes);
 }
 
+void ShadowedRange::markUnwritten(uint64_t address, uint64_t bytes) {
+  if (state == None)
+    return;
+  if (state == All)
+    written.assign(high - low, 1);
+  state = Some;
+  memset(written.data() + (address - low), 0, bytes);
+}
+
 void ShadowedRange::forget() {
   state = None;
   cells.forget();

@@ -107,6 +107,8 @@ public:
 
   bool isWritten(uint64_t address, uint64_t bytes) const;
   void markWritten(uint64_t address, uint64_t bytes);
+  /// What is written there is not worth more than what nobody has written.
+  void markUnwritten(uint64_t address, uint64_t bytes);
   /// All is as if nobody had touched it.
   void forget();
   template <class F> void each(uint64_t address, uint64_t bytes, F f) { cells.each(address - low, bytes, f); }

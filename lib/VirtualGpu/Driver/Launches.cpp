@@ -143,6 +143,7 @@ static void takeSettings(LaunchRequest &request, Device &device) {
   request.memory = &device.memory;
   request.interrupt = &d.interrupted;
   request.check = d.settings.check;
+  request.schedule = d.settings.schedule;
   if (request.check)
     request.nodes = nodesOfLaunches();
 }

@@ -133,6 +133,7 @@ const Case idioms[] = {
     {"asyncArrive", 1, 64},
     {"found", 4, 64},
     {"reuse", 1, 64},
+    {"padding", 1, 64},
     {"queue", 4, 64},
     {"lastBlock", 8, 32},
     {"lastBlockAllWrite", 8, 64},

@@ -389,7 +389,10 @@ TEST_P(Functions, LoopsAndExits) {
   for (int i = 0; i < 64; ++i)
     signs[i] = i % 5 == 2 ? -1 : i, plus[i] = signs[i] < 0 ? 0 : i + 1;
   uint64_t after = device.upload(zeros<int>(64));
-  device.run("early_exit", shape(1, 64), device.upload(signs), after);
+  LaunchResult result = device.launch("early_exit", shape(1, 64), device.upload(signs), after);
+  EXPECT_EQ(result.fault, FaultKind::None) << result.message;
+  for (const Finding &f : result.findings) // a barrier that only a part of a warp reaches
+    EXPECT_EQ(f.kind, FindingKind::BarrierDivergence) << describe(f);
   EXPECT_EQ(device.download<int>(after, 64), plus);
 }
 

@@ -12,10 +12,19 @@
 
 namespace joule::vgpu::test {
 
+/// One executable runs its tests in check mode, too: nothing may be found.
+inline DecodeOptions defaultOptions() {
+  DecodeOptions options;
+#ifdef JOULE_VGPU_CHECKED
+  options.check = true;
+#endif
+  return options;
+}
+
 /// A module on a device of its own.
 class Device {
 public:
-  explicit Device(const std::string &ptx, const DecodeOptions &options = {})
+  explicit Device(const std::string &ptx, const DecodeOptions &options = defaultOptions())
       : memory(1ull << 34), module(ptx, startChecking(options), options) {}
 
   template <class T> uint64_t upload(const std::vector<T> &values) {
@@ -71,6 +80,8 @@ public:
   template <class... Args> void run(const std::string &kernel, const Shape &shape, const Args &...args) {
     LaunchResult result = launch(kernel, shape, args...);
     ASSERT_EQ(result.fault, FaultKind::None) << result.message;
+    for (const Finding &finding : result.findings)
+      ADD_FAILURE() << describe(finding);
   }
 
   MemoryMap memory;

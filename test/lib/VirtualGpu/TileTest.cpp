@@ -456,7 +456,7 @@ std::string warpgroupKernel(const WarpgroupCase &c, const SharedTile &a, const S
     text += "mul.lo.u32 %s, %t, 4;\nL" + std::to_string(i) + ":\ncvt.u64.u32 %o, %s; add.u64 %o, %o, %p" +
             std::to_string(i) + ";\nld.global.b32 %v, [%o];\nst.shared.b32 [%s+" + std::to_string(i * 65536) +
             "], %v;\nadd.u32 %s, %s, 512;\nsetp.lt.u32 %q, %s, 65536;\n@%q bra L" + std::to_string(i) + ";\n";
-  text += "bar.sync 0;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %p2, %p2, %o; add.u64 %p3, %p3, %o; add.u64 %p4, "
+  text += "fence.proxy.async;\nbar.sync 0;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %p2, %p2, %o; add.u64 %p3, %p3, %o; add.u64 %p4, "
           "%p4, %o; add.u64 %p5, %p5, %o;\n"
           "ld.global.b32 %e, [%p4];\nsetp.eq.u32 %q, 0, " +
           std::string(c.ignoresC ? "1" : "0") + ";\n";
