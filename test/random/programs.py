@@ -8,7 +8,7 @@ import numpy
 import onnx
 
 from operations import OPERATIONS
-from values import ARITHMETIC, ELEMENTS, INTEGERS, SMALL, Dim, Value, sizes, tensor_type
+from values import ARITHMETIC, ELEMENTS, INTEGERS, SMALL, Dim, Value, rounded, sizes, tensor_type
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 32, 33, 64, 67, 127, 130]
 MOST_ELEMENTS = 20000
@@ -179,11 +179,13 @@ class Program:
         return self.input(element, dims, numbers=numbers)
 
     def constant(self, element, dims, numbers):
-        """A small constant; floats are multiples of 1/8."""
+        """A small constant; most floats are multiples of 1/8."""
         flat = [f"{number:.9e}" if element.is_float else str(int(number)) for number in numbers]
         body = flat[0] if len(set(flat)) == 1 or not dims else f"[{', '.join(flat)}]"
         kind = tensor_type(element, dims)
-        facts = (max(map(abs, numbers)), 0.0, 0.125) if element.is_float else ()
+        bound = max(map(abs, numbers))
+        eighths = all(float(8 * number).is_integer() for number in numbers)
+        facts = ((bound, 0.0, 0.125) if eighths else rounded(element, bound, 0.0, 0.0)) if element.is_float else ()
         return self.add(f"nn.constant dense<{body}> : {kind} -> {kind}", [], [(element, dims, *facts)])[0]
 
     def splat(self, element, dims, number):
