@@ -239,12 +239,23 @@ FailureOr<Value> Node::broadcastInput(int64_t number, ArrayRef<Index> to) {
   return broadcast(value(number), from.sizes, to);
 }
 
+void Node::requireFit(Index size, Index wanted) {
+  auto known = IndexMath::known(size);
+  if (known == 1 || (known && IndexMath::known(wanted)) || math.same(size, wanted))
+    return; // those that are known have been looked at
+  Index isOne = math.compare(loc, arith::CmpIPredicate::eq, size, math.constant(1));
+  Index isWanted = math.compare(loc, arith::CmpIPredicate::eq, size, wanted);
+  (void)require(math.select(loc, isOne, isOne, isWanted), "joins shapes that do not fit"); // cannot be known to be 0
+}
+
 Value Node::broadcastInDim(Value value, ArrayRef<Index> from, ArrayRef<Index> to, ArrayRef<int64_t> dims) {
   bool same = from.size() == to.size() && llvm::all_of(llvm::zip(from, to), [&](auto pair) {
                 return math.same(std::get<0>(pair), std::get<1>(pair));
               });
   if (same)
     return value;
+  for (auto [size, dim] : llvm::zip(from, dims))
+    requireFit(size, to[dim]);
   return builder.create<nn::BroadcastOp>(type(to, getElementTypeOrSelf(value)), value, dynamic(to), dims);
 }
 

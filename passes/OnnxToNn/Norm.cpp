@@ -178,6 +178,7 @@ LogicalResult translateGroupNormalization(Node &node) {
     if (node.version() < 21)
       return node.broadcastInDim(node.value(input), node.input(input).sizes, rows, {1});
     Sizes split = {math.constant(groups), math.constant(*channels / groups)};
+    node.requireFit(node.input(input).sizes[0], x.sizes[1]);
     return node.broadcastInDim(node.reshape(node.value(input), node.input(input).sizes, split), split, rows, {1, 2});
   };
   Maths maths(node, rows, x.dataType);

@@ -66,7 +66,36 @@ private:
     layer.batchFirst = node.flag("layout");
     layer.steps = node.input(X).sizes[layer.batchFirst ? 1 : 0];
     layer.batch = node.input(X).sizes[layer.batchFirst ? 0 : 1];
+    if (failed(requireSizes()))
+      return failure();
     return readActivations();
+  }
+
+  /// Of what a run gives in sizes of its own: the weights' inputs, the bias, the states, the peepholes.
+  LogicalResult requireSizes() {
+    IndexMath &math = node.math;
+    Index directions = math.constant(layer.directions), hidden = math.constant(layer.hidden);
+    Sizes state = {directions, layer.batch, hidden};
+    if (layer.batchFirst)
+      std::swap(state[0], state[1]);
+    const std::pair<int64_t, Sizes> wanted[] = {
+        {W, {directions, math.constant(layer.gates * layer.hidden), node.input(X).sizes[2]}},
+        {B, {directions, math.constant(2 * layer.gates * layer.hidden)}},
+        {InitialH, state},
+        {InitialC, state},
+        {Lengths, {layer.batch}},
+        {Peepholes, {directions, math.constant(3 * layer.hidden)}}};
+    for (const auto &[input, sizes] : wanted) {
+      if (!node.has(input))
+        continue;
+      Tensor &given = node.input(input);
+      if (failed(node.wantRank(input, int64_t(sizes.size()), int64_t(sizes.size()))))
+        return failure();
+      for (auto [size, fits] : llvm::zip(given.sizes, sizes))
+        if (failed(node.requireEqual(size, fits, "has as input " + Twine(input) + " and in its other inputs")))
+          return failure();
+    }
+    return success();
   }
 
   LogicalResult readActivations() {

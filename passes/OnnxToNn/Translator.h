@@ -189,6 +189,8 @@ public:
   LogicalResult require(Index condition, const llvm::Twine &message);
   /// As `require` for `a` equal to `b`; where both are known the error says them.
   LogicalResult requireEqual(Index a, Index b, const llvm::Twine &what);
+  /// A check at run time, unless both are known before, that a dimension can be repeated to another size.
+  void requireFit(Index size, Index wanted);
 
   // Results.
   LogicalResult yield(Value value, Sizes sizes, int dataType);

@@ -104,6 +104,32 @@ assert "= [0, 0, 0, 0, 0, 1]" in works(scatter, *files)
 numpy.save("u.npy", numpy.ones((2, 3), "f4"))
 ends(scatter, "JL0401", "sizes that differ", *files, at="e")
 
+# Sizes that only a run knows, and that do not fit: nothing outside of an input is read.
+def sized(op, inputs, dims, message="joins shapes that do not fit", **attributes):
+    arguments = [text for dim in dims.split() for text in ("--dim", dim)]
+    ends(one(op, inputs, **attributes), "JL0401", message, "--random", *arguments, at="e")
+
+
+vectors = [(name, ["c"]) for name in "sbmv"]
+sized("Add", [("x", ["n"]), ("z", ["m"])], "n=2 m=3")
+sized("Add", [("x", ["n"]), ("z", [3])], "n=2")
+sized("Max", [("x", ["n", 5]), ("z", [4, 5])], "n=3")
+sized("Sum", [("x", ["n"]), ("z", ["m"]), ("w", ["k"])], "n=1 m=2 k=4")
+sized("Where", [("i", ["n"], BOOL), ("x", ["k"]), ("z", ["m"])], "n=2 k=30 m=1")
+sized("PRelu", [("x", [2, 3]), ("s", ["n"])], "n=2")
+sized("MatMul", [("x", ["a", 4, 8]), ("w", ["b", 8, 3])], "a=2 b=3")
+sized("Gemm", [("x", [4, 8]), ("w", [8, 30]), ("b", ["c"])], "c=2")
+sized("BatchNormalization", [("x", [2, 3, 4]), *vectors], "c=2")
+sized("LayerNormalization", [("x", [2, 30]), *vectors[:2]], "c=2")
+sized("InstanceNormalization", [("x", [2, 30, 4]), *vectors[:2]], "c=2")
+sized("GroupNormalization", [("x", [2, 30, 4]), *vectors[:2]], "c=2", num_groups=2)
+sized("QuantizeLinear", [("x", [4, 30]), ("s", ["n"])], "n=2")
+for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+    weights = [("x", [3, 2, 4]), ("w", [1, 5 * gates, 4]), ("r", [1, 5 * gates, 5])]
+    sized(op, [*weights, ("b", [1, "n"])], "n=7", "has as input 3 and in its other inputs sizes that differ", hidden_size=5)
+for dims in ("n=1 m=3", "n=3 m=1", "n=3 m=3"):
+    works(one("Add", [("x", ["n"]), ("z", ["m"])]), "--random", *[text for dim in dims.split() for text in ("--dim", dim)])
+
 # Weights in another file: there, missing, cut off, out of the model's folder.
 os.mkdir("weights")
 outside = dict(path="weights/m.onnx")
