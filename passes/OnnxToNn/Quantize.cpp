@@ -48,14 +48,26 @@ FailureOr<Value> spreadParameter(Node &node, const Tensor &x, int64_t input, Val
   return repeatBlocks(node, value, parameter.sizes, x.sizes, *axis, block);
 }
 
+/// The type of numbers that an attribute names; `fallback` where it names none.
+FailureOr<int> namedType(Node &node, StringRef attribute, int fallback, bool wantsFloat) {
+  int64_t given = node.integer(attribute, 0);
+  int dataType = given == 0 ? fallback : int(given);
+  Type element = nnElementType(node.builder.getContext(), dataType);
+  if (dataType != given && given != 0)
+    element = Type();
+  if (!element || !element.isIntOrFloat() || (wantsFloat && !isa<FloatType>(element)))
+    return node.error() << "has " << attribute << " " << given << ", which is no type of such numbers";
+  return dataType;
+}
+
 LogicalResult translateDequantize(Node &node) {
   Tensor &x = node.input(0), &scale = node.input(1);
   if (failed(node.wantFloat(1)))
     return failure();
   int computed = scale.dataType;
-  int resultType = node.integer("output_dtype", 0);
+  FailureOr<int> resultType = namedType(node, "output_dtype", computed, /*wantsFloat=*/true);
   FailureOr<Value> factor = spreadParameter(node, x, 1, node.value(1));
-  if (failed(factor))
+  if (failed(resultType) || failed(factor))
     return failure();
   Maths maths(node, x.sizes, computed);
   Value value = node.value(0);
@@ -70,21 +82,18 @@ LogicalResult translateDequantize(Node &node) {
     value = node.convert(value, x.dataType, computed);
   }
   Value result = maths.mul(value, *factor);
-  if (resultType == 0)
-    resultType = computed;
-  return node.yield(node.convert(result, computed, resultType), x.sizes, resultType);
+  return node.yield(node.convert(result, computed, *resultType), x.sizes, *resultType);
 }
 
 LogicalResult translateQuantize(Node &node) {
   Tensor &x = node.input(0), &scale = node.input(1);
   if (failed(node.wantNumber(0)) || failed(node.wantFloat(1)))
     return failure();
-  int resultType = node.has(2) ? node.input(2).dataType : node.integer("output_dtype", UInt8);
-  if (resultType == 0)
-    resultType = UInt8;
-  int computed = node.integer("precision", 0);
-  if (computed == 0)
-    computed = scale.dataType;
+  FailureOr<int> named = namedType(node, "output_dtype", UInt8, /*wantsFloat=*/false),
+                 precision = namedType(node, "precision", scale.dataType, /*wantsFloat=*/true);
+  if (failed(named) || failed(precision))
+    return failure();
+  int resultType = node.has(2) ? node.input(2).dataType : *named, computed = *precision;
   Type element = nnElementType(node.builder.getContext(), resultType);
   FailureOr<Value> divisor = spreadParameter(node, x, 1, node.convert(node.value(1), scale.dataType, computed));
   if (failed(divisor))

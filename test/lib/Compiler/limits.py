@@ -104,6 +104,13 @@ assert "= [0, 0, 0, 0, 0, 1]" in works(scatter, *files)
 numpy.save("u.npy", numpy.ones((2, 3), "f4"))
 ends(scatter, "JL0401", "sizes that differ", *files, at="e")
 
+# Types that are none.
+for op, attribute, number in (("QuantizeLinear", "output_dtype", -5), ("QuantizeLinear", "output_dtype", 8), ("QuantizeLinear", "precision", 99),
+                              ("DequantizeLinear", "output_dtype", 3), ("QuantizeLinear", "output_dtype", (1 << 32) + 2)):
+    inputs = [("x", [3, 4], TensorProto.INT8 if op[0] == "D" else F), ("s", [])]
+    made = make.model([make.node(op, ["x", "s"], ["y"], "e", **{attribute: number})], [value(*each) for each in inputs], [value("y", None)], opset=25)
+    ends(made, "JL0601", f"has {attribute} {number}, which is no type", at="e")
+
 # Sizes that only a run knows, and that do not fit: nothing outside of an input is read.
 def sized(op, inputs, dims, message="joins shapes that do not fit", **attributes):
     arguments = [text for dim in dims.split() for text in ("--dim", dim)]
