@@ -4,14 +4,7 @@
 #include "lib/VirtualGpu/DeviceMemory.h"
 #include "lib/VirtualGpu/Jit/Graph.h"
 
-#include <cstdlib>
 #include <cstring>
-
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
 
 namespace joule::vgpu {
 namespace {
@@ -43,23 +36,6 @@ template <bool masked> Status countOnly(const Op *op, uint8_t *r, Warp *w) {
       memset(loaded + op->c * unsigned(__builtin_ctz(rest)), 0, op->c);
   }
   JOULE_TAIL return (masked ? op[1].masked : op[1].fn)(op + 1, r, w);
-}
-
-/// What the name of a load, store or atomic says: "ld.4.u32.4", "atom.8".
-struct AccessForm {
-  unsigned count = 1, bytes = 0, registerBytes = 0; // of registers; of all of them in memory; of one
-};
-
-AccessForm formOf(const std::string &name) {
-  AccessForm form;
-  if (startsWith(name, "atom.")) {
-    form.bytes = form.registerBytes = unsigned(atoi(name.c_str() + 5));
-    return form;
-  }
-  form.count = unsigned(name[3] - '0');
-  form.bytes = form.count * unsigned(atoi(name.c_str() + 6)) / 8;
-  form.registerBytes = unsigned(name.back() - '0');
-  return form;
 }
 
 class Reduction {
@@ -170,11 +146,11 @@ private:
   }
 
   Op counting(const Operation &o, bool isWanted) const {
-    AccessForm form = formOf(*o.name);
+    jit::AccessForm form = jit::accessFormOf(*o.name);
     Op op = *o.op;
     op.fn = countOnly<false>;
     op.masked = countOnly<true>;
-    op.e = form.bytes;
+    op.e = form.count * form.element;
     op.c = form.registerBytes;
     op.n = isWanted ? uint8_t(form.count) : 0;
     if (form.count == 1)

@@ -2,6 +2,7 @@
 // thread takes of its local memory as it runs, and atomics of 16 bytes.
 #include "lib/VirtualGpu/Decode.h"
 #include "lib/VirtualGpu/DeviceMemory.h"
+#include "lib/VirtualGpu/OnceHandlers.h"
 #include "lib/VirtualGpu/Special.h"
 
 #include <algorithm>
@@ -9,29 +10,8 @@
 #include <cstring>
 #include <string>
 
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
-// Handlers are templates over M: M runs on with the masked form of the next operation.
-#define JOULE_NEXT JOULE_TAIL return (M ? op[1].masked : op[1].fn)(op + 1, r, w)
-
 namespace joule::vgpu {
 namespace {
-
-using u8 = uint8_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
-template <class T> T *at(u8 *r, u32 offset) { return reinterpret_cast<T *>(r + offset); }
-
-template <class F> bool eachLane(Warp *w, F f) {
-  for (u32 rest = w->mask; rest; rest &= rest - 1)
-    if (!f(unsigned(__builtin_ctz(rest))))
-      return false;
-  return true;
-}
 
 /// The `i`th argument of the call that the operation is.
 u64 argument(const Op *op, u8 *r, unsigned i, unsigned lane) {

@@ -16,10 +16,8 @@
 #endif
 
 #if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
 #define JOULE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define JOULE_TAIL
 #define JOULE_LANES _Pragma("GCC ivdep")
 #endif
 #define JOULE_NEXT JOULE_TAIL return op[1].fn(op + 1, r, w)

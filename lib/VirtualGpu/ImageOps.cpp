@@ -8,12 +8,6 @@
 #include <cstdio>
 #include <cstring>
 
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
-
 namespace joule::vgpu {
 namespace {
 

@@ -8,6 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+/// A handler ends with a jump to the next one, so that the stack does not grow.
+#if defined(__clang__)
+#define JOULE_TAIL [[clang::musttail]]
+#else
+#define JOULE_TAIL
+#endif
+
 namespace joule::vgpu {
 
 constexpr unsigned warpSize = 32;

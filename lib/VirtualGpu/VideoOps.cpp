@@ -5,12 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
-
 namespace joule::vgpu {
 namespace {
 

@@ -1,27 +1,12 @@
 // Handlers for instructions in which the lanes of a warp look at each other, and for block barriers. They
 // come in two forms each: for a whole warp, and for a part of it.
-#include "lib/VirtualGpu/Program.h"
+#include "lib/VirtualGpu/OnceHandlers.h"
 #include "lib/VirtualGpu/Special.h"
 
 #include <cstring>
 
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
-// Handlers are templates over M: M runs on with the masked form of the next operation.
-#define JOULE_NEXT JOULE_TAIL return (M ? op[1].masked : op[1].fn)(op + 1, r, w)
-
 namespace joule::vgpu {
 namespace {
-
-using u8 = uint8_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
-template <class T> T *at(u8 *r, u32 offset) { return reinterpret_cast<T *>(r + offset); }
 
 bool bit(u32 mask, unsigned lane) { return mask >> lane & 1; }
 

@@ -10,11 +10,6 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__clang__)
-#define JOULE_TAIL [[clang::musttail]]
-#else
-#define JOULE_TAIL
-#endif
 #define JOULE_NEXT JOULE_TAIL return op[1].fn(op + 1, r, w)
 
 namespace joule::vgpu {

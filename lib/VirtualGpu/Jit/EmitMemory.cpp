@@ -135,11 +135,11 @@ void Emitter::spillAlways(uint32_t slot) {
 // --- addresses ---
 
 bool Emitter::compilable(const Operation &o, Access &access) {
-  std::string kind = o.name->substr(3); // "4.u32.4": count, type in memory, bytes of the register
-  access.count = unsigned(kind[0] - '0');
-  access.isSigned = kind[2] == 's';
-  access.element = unsigned(atoi(kind.c_str() + 3)) / 8;
-  access.registerBytes = unsigned(kind.back() - '0');
+  AccessForm form = accessFormOf(*o.name);
+  access.count = form.count;
+  access.isSigned = form.isSigned;
+  access.element = form.element;
+  access.registerBytes = form.registerBytes;
   access.total = access.count * access.element;
   access.shared = o.op->space == inShared;
   bool known = o.op->space == inGlobal || o.op->space == inShared || o.op->space == inGeneric;

@@ -2,11 +2,25 @@
 #include "lib/VirtualGpu/Jit/Graph.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace joule::vgpu::jit {
 
 bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
+
+AccessForm accessFormOf(const std::string &name) {
+  AccessForm form;
+  if (startsWith(name, "atom.")) {
+    form.element = form.registerBytes = unsigned(atoi(name.c_str() + 5));
+    return form;
+  }
+  form.count = unsigned(name[3] - '0');
+  form.isSigned = name[5] == 's';
+  form.element = unsigned(atoi(name.c_str() + 6)) / 8;
+  form.registerBytes = unsigned(name.back() - '0');
+  return form;
+}
 
 namespace {
 

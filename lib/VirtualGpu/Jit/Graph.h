@@ -92,4 +92,11 @@ private:
 
 bool startsWith(const std::string &text, const char *prefix);
 
+/// What the name of a load, store or atomic says: "ld.4.u32.4", "atom.8". Sizes in bytes.
+struct AccessForm {
+  unsigned count = 1, element = 0, registerBytes = 0; // of registers; of one in memory
+  bool isSigned = false;
+};
+AccessForm accessFormOf(const std::string &name);
+
 } // namespace joule::vgpu::jit

@@ -5,6 +5,7 @@
 #include "lib/VirtualGpu/Driver/FatBinary.h"
 #include "lib/VirtualGpu/NvmlApi.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
+#include "test/lib/VirtualGpu/DriverFunctions.h"
 
 #include <gtest/gtest.h>
 
@@ -20,27 +21,10 @@
 #include <zstd.h>
 
 using joule::vgpu::findFunction;
+using joule::vgpu::test::cu;
+using joule::vgpu::test::lastError;
 
 namespace {
-
-#define JOULE_MEMBER(name, parameters) CUresult(*name) parameters;
-struct Functions {
-  JOULE_DRIVER_FUNCTIONS(JOULE_MEMBER)
-  JOULE_CUDA_FUNCTIONS(JOULE_MEMBER)
-};
-#define JOULE_FILL(name, parameters) f.name = reinterpret_cast<CUresult(*) parameters>(findFunction(#name));
-
-const Functions &cu() {
-  static const Functions functions = [] {
-    Functions f;
-    JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
-    JOULE_CUDA_FUNCTIONS(JOULE_FILL)
-    return f;
-  }();
-  return functions;
-}
-
-const char *lastError() { return reinterpret_cast<JouleVgpuLastError>(findFunction("jouleVgpuLastError"))(); }
 
 #define OK(call) ASSERT_EQ(cu().call, CUDA_SUCCESS) << lastError()
 
@@ -269,7 +253,7 @@ TEST_F(ForeignDriverTest, AGraphOfNodesRunsAgainAndIsUpdated) {
   EXPECT_EQ(cu().cuGraphAddDependencies(graph, &second, &clear, 1), CUDA_SUCCESS);
   CUgraphExec cyclic;
   EXPECT_EQ(cu().cuGraphInstantiateWithFlags(&cyclic, graph, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_STREQ(lastError(), "the graph has a cycle");
+  EXPECT_EQ(lastError(), "the graph has a cycle");
   OK(cuGraphExecDestroy(executable));
   OK(cuGraphDestroy(graph));
 }

@@ -1,7 +1,5 @@
 // Arrays, texture and surface objects, and a module's references through the driver's functions.
-#include "lib/VirtualGpu/Driver/CudaApi.h"
-#include "lib/VirtualGpu/Driver/Entries.h"
-#include "lib/VirtualGpu/VirtualGpuApi.h"
+#include "test/lib/VirtualGpu/DriverFunctions.h"
 
 #include <gtest/gtest.h>
 
@@ -11,27 +9,10 @@
 #include <vector>
 
 using joule::vgpu::findFunction;
+using joule::vgpu::test::cu;
+using joule::vgpu::test::lastError;
 
 namespace {
-
-#define JOULE_MEMBER(name, parameters) CUresult(*name) parameters;
-struct Functions {
-  JOULE_DRIVER_FUNCTIONS(JOULE_MEMBER)
-  JOULE_CUDA_FUNCTIONS(JOULE_MEMBER)
-};
-#define JOULE_FILL(name, parameters) f.name = reinterpret_cast<CUresult(*) parameters>(findFunction(#name));
-
-const Functions &cu() {
-  static const Functions functions = [] {
-    Functions f;
-    JOULE_DRIVER_FUNCTIONS(JOULE_FILL)
-    JOULE_CUDA_FUNCTIONS(JOULE_FILL)
-    return f;
-  }();
-  return functions;
-}
-
-std::string lastError() { return reinterpret_cast<JouleVgpuLastError>(findFunction("jouleVgpuLastError"))(); }
 
 #define OK(call) ASSERT_EQ(cu().call, CUDA_SUCCESS) << lastError()
 #define REFUSED(code, call) EXPECT_EQ(cu().call, code) << lastError()

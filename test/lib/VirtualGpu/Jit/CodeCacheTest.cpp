@@ -216,7 +216,7 @@ TEST(CodeCache, ReadersNeverSeeHalfAFile) {
   EXPECT_EQ(folder.files().size(), 1u);
 }
 
-/// What the tests below run in processes of their own.
+/// No test of its own: the tests below run it in processes of their own, with a folder that they name.
 TEST(CodeCacheProcess, DISABLED_RunsAKernel) {
   useJit(getenv("JOULE_TEST_FOLDER"));
   Made it = made(randomKernel(8));
