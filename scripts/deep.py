@@ -28,15 +28,19 @@ def run_unit_tests(build, preset):
 
 
 def run_random_ptx(build):
-    """Random kernels on the virtual GPU's interpreter and as compiled code, others every day."""
-    count = 3000
-    environment = dict(os.environ, JOULE_RANDOM_PTX=str(count), JOULE_RANDOM_PTX_FIRST=str(TODAY % 100000 * count))
+    """Random kernels on the virtual GPU's interpreter and as compiled code, others every day; a share to each core."""
     program = build / "test" / "unit" / "VirtualGpuRandomPtxTest"
-    run = subprocess.run([program], capture_output=True, text=True, env=environment)
-    print(f"{count} kernels of {TODAY}: {'passed' if run.returncode == 0 else 'failed'}", flush=True)
-    if run.returncode != 0:
-        print(run.stdout[-6000:])
-    return (1, 0, 0) if run.returncode == 0 else (0, 1, 0)
+    shares, count, outcomes = os.cpu_count(), 3000 // os.cpu_count(), []
+    first = TODAY % 100000 * 3000
+    environments = [dict(os.environ, JOULE_RANDOM_PTX=str(count), JOULE_RANDOM_PTX_FIRST=str(first + share * count)) for share in range(shares)]
+    runs = [subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=each) for each in environments]
+    for share, run in enumerate(runs):
+        output = run.communicate()[0]
+        print(f"{count} kernels from {first + share * count} on: {'passed' if run.returncode == 0 else 'failed'}", flush=True)
+        if run.returncode != 0:
+            print(output[-6000:])
+        outcomes.append((int(run.returncode == 0), int(run.returncode != 0), 0))
+    return outcomes
 
 
 def write_seeds(build, seeds):
@@ -110,7 +114,7 @@ def main():
     build = pathlib.Path(sys.argv[1])
     suites = [test.run_lit(build, None), test.run_onnx_tests(build), test.run_models(build)]
     suites += [test.run_random_tests(build, "--seed", f"deep {TODAY}", "--programs", "1500", "--models", "600")]
-    suites += [run_random_ptx(build)]
+    suites += run_random_ptx(build)
     suites += run_checked(build)
     suites += [run_unit_tests(build, preset) for preset in ("gcc", "asan", "tsan")]
     suites += [run_damages(build, name) for name in ("damaged-models", "damaged-artifacts")]
