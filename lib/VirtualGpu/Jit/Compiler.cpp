@@ -4,9 +4,13 @@
 #include "lib/VirtualGpu/Jit/Emitter.h"
 #include "lib/VirtualGpu/Settings.h"
 
-#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -153,13 +157,29 @@ private:
     optimise(module, **machine);
     if (dump == 2)
       module.print(errs(), nullptr);
-    auto object = orc::SimpleCompiler(**machine)(module);
-    if (!object) {
-      why = toString(object.takeError());
-      return false;
-    }
-    image.object = (*object)->getBuffer().str();
+    image.object = machineCodeOf(module, static_cast<LLVMTargetMachine &>(**machine));
     return true;
+  }
+
+  /// LLVM's own order of passes, less those that cost time to compile and gain none to run.
+  static std::string machineCodeOf(Module &module, LLVMTargetMachine &machine) {
+    SmallVector<char, 0> object;
+    raw_svector_ostream stream(object);
+    legacy::PassManager order;
+    order.add(new TargetLibraryInfoWrapperPass(machine.getTargetTriple()));
+    auto *information = new MachineModuleInfoWrapperPass(&machine);
+    TargetPassConfig *config = machine.createPassConfig(order);
+    // Measured on a register-blocked product: its order needs eight times the spills of ours.
+    config->disablePass(&MachineSchedulerID);
+    order.add(config);
+    order.add(information);
+    config->addISelPasses();
+    config->addMachinePasses();
+    config->setInitialized();
+    machine.addAsmPrinter(order, stream, nullptr, CodeGenFileType::ObjectFile, information->getMMI().getContext());
+    order.add(createFreeMachineFunctionPass());
+    order.run(module);
+    return std::string(object.begin(), object.end());
   }
 
   void optimise(Module &module, TargetMachine &machine) {
