@@ -448,7 +448,8 @@ void Emitter::emitOperations(uint32_t k) {
     current(uint32_t(last.a));
 }
 
-/// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked.
+/// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked, and
+/// more can be tested: there is a way back.
 void Emitter::emitMasked(uint32_t k) {
   V lanes = pending[k] ? pending[k] : llvm::Constant::getNullValue(vectorType(0));
   const std::vector<V> before = values, pendingBefore = pending;
@@ -473,12 +474,12 @@ void Emitter::emitMasked(uint32_t k) {
     b.SetInsertPoint(start);
     emitOperations(k);
     sendLanes(k);
-    ways.push_back({b.GetInsertBlock(), mask, values, pending});
+    ways.push_back({b.GetInsertBlock(), mask, values, pending, state});
     forgetWaiting();
     b.CreateBr(past);
   }
-  ways.push_back({skipped, nullptr, before, pendingBefore});
-  joinWays(k, ways, past, stateBefore);
+  ways.push_back({skipped, nullptr, before, pendingBefore, stateBefore});
+  joinWays(k, ways, past);
   mask = nullptr;
   uint32_t first = uint32_t(shapes.parted[k]);
   if (k + 1 == shapes.ends[first])
@@ -711,7 +712,7 @@ void Emitter::terminate(uint32_t k) {
 
 /// The end of a block under a mask: new values for its lanes, the old ones for the others and where it was
 /// skipped, which is the last way.
-void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past, const State &stateBefore) {
+void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past) {
   State after = state;
   SlotSet written(values.size(), false);
   for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
@@ -731,20 +732,20 @@ void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past, con
       continue;
     bool vector = !after[s].scalar();
     Type *type = vector ? vectorType(graph.slots[s].width) : scalarType(graph.slots[s].width);
-    auto fitted = [&](const Way &way, const Shape &shape) -> V {
+    auto fitted = [&](const Way &way) -> V {
       V value = way.values[s];
       if (!value || value->getType()->isVectorTy() > vector)
         return llvm::Constant::getNullValue(type);
       b.SetInsertPoint(way.end->getTerminator());
-      return vector && !value->getType()->isVectorTy() ? materialised(value, shape, graph.slots[s].width)
+      return vector && !value->getType()->isVectorTy() ? materialised(value, way.state[s], graph.slots[s].width)
                                                        : value;
     };
-    V was = fitted(skipped, stateBefore[s]);
+    V was = fitted(skipped);
     b.SetInsertPoint(past);
     PHINode *phi = b.CreatePHI(type, unsigned(ways.size()));
     phi->addIncoming(was, skipped.end);
     for (size_t i = 0; i + 1 < ways.size(); ++i) {
-      V now = fitted(ways[i], state[s]);
+      V now = fitted(ways[i]);
       if (blends && ways[i].mask) {
         b.SetInsertPoint(ways[i].end->getTerminator());
         now = b.CreateSelect(ways[i].mask, now, was);
@@ -786,7 +787,7 @@ void Emitter::emitOperation(const Operation &o) {
   if (o.kind == Kind::Label)
     return countBlock(o);
   State next = state;
-  result = shapes.apply(o, next, shapes.parted[blockIndex] >= 0);
+  result = shapes.apply(o, next, mask != nullptr);
   resultShape = result.d;
   if (o.kind != Kind::Pure)
     setGuard(o);

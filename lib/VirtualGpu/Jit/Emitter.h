@@ -108,11 +108,12 @@ private:
     llvm::BasicBlock *end;
     V mask;
     std::vector<V> values, pending;
+    State state;
   };
   void emitOperations(uint32_t block);
   void emitMasked(uint32_t block);
   void sendLanes(uint32_t block);
-  void joinWays(uint32_t block, std::vector<Way> &ways, llvm::BasicBlock *past, const State &stateBefore);
+  void joinWays(uint32_t block, std::vector<Way> &ways, llvm::BasicBlock *past);
   void terminate(uint32_t block);
   void branchIf(uint32_t block, const Operation &o);
   void jump(uint32_t block, uint32_t to, uint32_t from);
