@@ -257,6 +257,7 @@ BlockRunner::WarpOutcome BlockRunner::runWarp(WarpState &warp) {
     if (status == Status::Yield) {
       warp.groups[index].pc = warp.w.pc;
       warp.rotate = warp.groups.size() > 1;
+      worker.rotations += warp.rotate;
       warp.w.budget = warp.rotate ? budgetOfGroup : budgetOfWarp;
       return WarpOutcome::Yielded;
     }
@@ -384,6 +385,7 @@ void BlockRunner::diverge(WarpState &warp, int index) {
     --warp.w.budget;
   if (warp.w.budget <= 0) { // a loop that sheds lanes at every turn is a loop too
     warp.rotate = true;
+    ++worker.rotations;
     warp.w.budget = budgetOfGroup;
   }
   warp.groups.push_back(taken);

@@ -40,7 +40,7 @@ struct WorkerState {
   MemoryCount memory = {};
   std::unordered_set<uint64_t> *sectors =
       nullptr; // of global memory that were touched, where they are wanted
-  uint64_t compiledRuns = 0, interpretedRuns = 0;
+  uint64_t compiledRuns = 0, interpretedRuns = 0, rotations = 0;
 };
 
 /// The registers of one function's activation. Lanes that call together share it.

@@ -46,9 +46,10 @@ public:
     }
   }
 
-  void addUse(uint64_t &compiledRuns, uint64_t &interpretedRuns) const {
+  void addUse(uint64_t &compiledRuns, uint64_t &interpretedRuns, uint64_t &rotations) const {
     compiledRuns += state.compiledRuns;
     interpretedRuns += state.interpretedRuns;
+    rotations += state.rotations;
   }
 
   /// One cluster alone, from its begin to its end; notes the sectors that it touches.
@@ -171,7 +172,7 @@ void runWorkers(LaunchState &state, unsigned count) {
   for (auto &worker : workers)
     if (worker) {
       worker->collect(state.result.counters);
-      worker->addUse(compiledRuns, interpretedRuns);
+      worker->addUse(compiledRuns, interpretedRuns, state.result.rotations);
     }
   addEngineUse(state.engine.code() != nullptr, compiledRuns, interpretedRuns);
 }

@@ -42,6 +42,9 @@ struct LaunchResult {
   uint64_t blockSectors = 0; // by countSample(): those of global memory that a block touches, each once, of all blocks
   uint64_t touchedSectors = 0; // by countSample(): those that the counted blocks touch together, each once
   bool followsFromPtx = false; // by countSample(): the counts hang on the PTX, the grid and the parameters alone
+  /// How often some lanes of a warp had waited so long for others that all took turns from there on. Nothing says when
+  /// they run together again, so counts of warps hang on the engine then; those of threads never do.
+  uint64_t rotations = 0;
   std::vector<Finding> findings;
 };
 

@@ -84,6 +84,7 @@ public:
     compiler->target = target;
     orc::JITTargetMachineBuilder builder{Triple(sys::getProcessTriple())};
     builder.setCPU(target.avx512 ? std::string(sys::getHostCPUName()) : "x86-64-v3");
+    builder.getFeatures().AddFeature("fast-gather");
     if (target.avx512)
       for (auto &[feature, on] : sys::getHostCPUFeatures())
         builder.getFeatures().AddFeature(feature, on);

@@ -192,20 +192,26 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
       element == i64
           ? room
           : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
-  V anyBad = nullptr, m = currentMask();
+  // A sum below 0 is wrong: an offset of 0 to the last one allowed leaves both of these above. The bits that an
+  // aligned address lacks are collected beside them.
+  V wrong = nullptr, odd = nullptr, m = currentMask();
+  auto collect = [&](V &all, V more) { all = all ? b.CreateOr(all, more) : more; };
+  V last = b.CreateVectorSplat(lanesOfPiece(), b.CreateSub(limit, ConstantInt::get(element, 1)));
   for (unsigned piece = 0; piece < numPieces(); ++piece) {
     V lanes = access.lanes[piece];
     V offsets = begin ? b.CreateSub(lanes, b.CreateVectorSplat(lanesOfPiece(), begin)) : lanes;
-    V bad = b.CreateICmpUGE(offsets, b.CreateVectorSplat(lanesOfPiece(), limit));
-    if (access.total > 1) {
-      V low = b.CreateAnd(lanes, ConstantInt::get(lanes->getType(), access.total - 1));
-      bad = b.CreateOr(bad, b.CreateICmpNE(low, llvm::Constant::getNullValue(lanes->getType())));
+    V sum = b.CreateOr(offsets, b.CreateSub(last, offsets));
+    if (m) {
+      V running = b.CreateSExt(pieceOf(m, Shape(), 0, piece), lanes->getType());
+      sum = b.CreateAnd(sum, running), lanes = b.CreateAnd(lanes, running);
     }
-    if (m)
-      bad = b.CreateAnd(bad, pieceOf(m, Shape(), 0, piece));
-    anyBad = anyBad ? b.CreateOr(anyBad, bad) : bad;
+    collect(wrong, sum);
+    collect(odd, lanes);
   }
-  V bits = b.CreateBitCast(anyBad, b.getIntNTy(lanesOfPiece()));
+  if (access.total > 1)
+    collect(wrong, b.CreateNeg(b.CreateAnd(odd, ConstantInt::get(odd->getType(), access.total - 1))));
+  V bits = b.CreateBitCast(b.CreateICmpSLT(wrong, llvm::Constant::getNullValue(wrong->getType())),
+                           b.getIntNTy(lanesOfPiece()));
   return b.CreateICmpEQ(bits, llvm::Constant::getNullValue(bits->getType()));
 }
 
@@ -421,7 +427,7 @@ std::vector<Emitter::Pieces> Emitter::loadElements(Access &access) {
     return result;
   }
   V m = currentMask();
-  bool gathers = target.avx512 && access.element >= 4;
+  bool gathers = access.element >= 4;
   if (access.shape.kind == Shape::Varying && m && !gathers) // the others load what nobody looks at
     for (unsigned piece = 0; piece < numPieces(); ++piece) {
       V &lanes = access.lanes[piece];

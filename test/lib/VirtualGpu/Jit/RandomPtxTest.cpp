@@ -68,10 +68,13 @@ std::string difference(const RandomKernel &kernel, bool count) {
               std::to_string(i % randomOutputWords) + ": " + std::to_string(expected.memory[i]) + " became " +
               std::to_string(got.memory[i]) + "\n";
   const Counters &a = expected.result.counters, &b = got.result.counters;
+  // Lanes that take turns meet again when they happen to.
+  bool tookTurns = expected.result.rotations || got.result.rotations;
   for (unsigned c = 0; c < Counters::classes && count; ++c)
-    if (a.warpInstructions[c] != b.warpInstructions[c] || a.threadInstructions[c] != b.threadInstructions[c])
+    if ((a.warpInstructions[c] != b.warpInstructions[c] && !tookTurns) ||
+        a.threadInstructions[c] != b.threadInstructions[c])
       text += std::string("counts of ") + nameOf(InstructionClass(c)) + "\n";
-  if (memcmp(&a.memory, &b.memory, sizeof a.memory))
+  if (!tookTurns && memcmp(&a.memory, &b.memory, sizeof a.memory))
     text += "counts of memory\n";
   return text;
 }
