@@ -247,11 +247,12 @@ Findings measureClocks(const std::string &energyData) {
     for (const Sweep &sweep : table.sweeps)
       replay(sweep, table.device, sum);
     double kernels = sum.kernels;
-    findings.notes.push_back(fmt::format(
-        "{}: tau {:.3f} (at least 2 % apart: {:.3f}; fitted on all points: {:.3f}), regret {:.2f} %, saved at <= 5 % slowdown "
-        "{:.2f} % of the oracle's {:.2f} %",
-        table.name, sum.tau / kernels, sum.tauApart / kernels, sum.tauFitted / kernels, 100 * sum.regret / kernels, 100 * sum.saved / kernels,
-        100 * sum.oracle / kernels));
+    findings.notes.push_back(fmt::format("{}: tau {:.3f} (at least 2 % apart: {:.3f}; fitted on all points: "
+                                         "{:.3f}), regret {:.2f} %, saved at <= 5 % slowdown "
+                                         "{:.2f} % of the oracle's {:.2f} %",
+                                         table.name, sum.tau / kernels, sum.tauApart / kernels,
+                                         sum.tauFitted / kernels, 100 * sum.regret / kernels,
+                                         100 * sum.saved / kernels, 100 * sum.oracle / kernels));
     bool isCounted = table.name != "RTX 2070 Super kernels"; // no published figure to compare with
     if (isCounted)
       all.tau += sum.tau, all.regret += sum.regret, all.kernels += sum.kernels;

@@ -22,7 +22,7 @@ int CsvTable::column(const std::string &name) const {
 }
 
 // The cells of the line that begins at `at`, which moves behind it. A quoted cell may hold line breaks.
-static std::vector<std::string> readRow(const std::string &text, size_t &at) {
+static std::vector<std::string> readRow(const std::string &text, size_t &at, char separator) {
   std::vector<std::string> cells(1);
   bool isQuoted = false;
   for (; at < text.size(); ++at) {
@@ -31,7 +31,7 @@ static std::vector<std::string> readRow(const std::string &text, size_t &at) {
       cells.back() += text[++at];
     else if (c == '"')
       isQuoted = !isQuoted;
-    else if (c == ',' && !isQuoted)
+    else if (c == separator && !isQuoted)
       cells.emplace_back();
     else if (c == '\n' && !isQuoted)
       break;
@@ -42,16 +42,29 @@ static std::vector<std::string> readRow(const std::string &text, size_t &at) {
   return cells;
 }
 
+// A comma, or what some spreadsheets write instead of it: a header that has no comma tells.
+static char separatorOf(const std::string &text) {
+  std::string header = text.substr(0, text.find('\n'));
+  for (char separator : {',', ';', '\t'})
+    if (header.find(separator) != std::string::npos)
+      return separator;
+  return ',';
+}
+
 Result<CsvTable> readCsv(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file || file.bad())
     return Error{ErrorCode::FileUnreadable, fmt::format("cannot read {}", path), ""};
+  const std::string byteOrderMark = "\xef\xbb\xbf";
+  size_t at = text.compare(0, byteOrderMark.size(), byteOrderMark) == 0 ? byteOrderMark.size() : 0;
+  if (at == text.size())
+    return Error{ErrorCode::TableInvalid, fmt::format("{} is empty", path), ""};
   CsvTable table;
-  size_t at = 0;
-  table.header = readRow(text, at);
+  char separator = separatorOf(text);
+  table.header = readRow(text, at, separator);
   while (at < text.size()) {
-    std::vector<std::string> row = readRow(text, at);
+    std::vector<std::string> row = readRow(text, at, separator);
     if (row.size() == 1 && row[0].empty())
       continue; // an empty line
     if (row.size() != table.header.size())
@@ -143,15 +156,30 @@ const std::vector<Column> &columns() {
 /// What the numbers of a column are multiplied by to be in `wanted`: "ms" -> "s" is 1e-3. nullopt: not that
 /// unit.
 std::optional<double> scaleOf(const std::string &unit, const std::string &wanted) {
-  static const std::map<std::string, double> prefixes = {{"f", 1e-15}, {"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6},
-                                                         {"m", 1e-3},  {"", 1},      {"k", 1e3},  {"M", 1e6},
-                                                         {"G", 1e9},   {"T", 1e12},  {"P", 1e15}};
+  static const std::map<std::string, double> prefixes = {
+      {"f", 1e-15}, {"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"µ", 1e-6}, {"m", 1e-3},
+      {"", 1},      {"k", 1e3},   {"M", 1e6},  {"G", 1e9},  {"T", 1e12}, {"P", 1e15}};
+  static const std::map<std::string, double> powersOfTwo = {
+      {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+  struct Spelling {
+    std::string unit, text;
+    double scale;
+  };
+  static const std::vector<Spelling> others = {{"flop", "FLOP", 1}, {"J", "Wh", 3600}};
   if (wanted.empty() && unit == "%")
     return 0.01;
-  if (unit.size() < wanted.size() || unit.compare(unit.size() - wanted.size(), wanted.size(), wanted) != 0)
-    return std::nullopt;
-  auto prefix = prefixes.find(unit.substr(0, unit.size() - wanted.size()));
-  return prefix == prefixes.end() ? std::nullopt : std::optional<double>(prefix->second);
+  auto scaled = [&](const std::string &text, const auto &powers) -> std::optional<double> {
+    if (unit.size() < text.size() || unit.compare(unit.size() - text.size(), text.size(), text) != 0)
+      return std::nullopt;
+    auto power = powers.find(unit.substr(0, unit.size() - text.size()));
+    return power == powers.end() ? std::nullopt : std::optional<double>(power->second);
+  };
+  for (const Spelling &other : others)
+    if (auto scale = other.unit == wanted ? scaled(other.text, prefixes) : std::nullopt)
+      return *scale * other.scale;
+  if (auto scale = wanted == "B" ? scaled(wanted, powersOfTwo) : std::nullopt)
+    return scale;
+  return scaled(wanted, prefixes);
 }
 
 /// A column of the file: which one it is and how its numbers are scaled; `column` is nullptr where it is
@@ -212,6 +240,10 @@ Result<std::vector<Reading>> understandHeader(const CsvTable &table, const Table
     Result<Reading> reading = understand(header, options);
     if (!reading)
       return reading.error();
+    for (size_t i = 0; i < readings.size(); ++i)
+      if (readings[i].column == reading->column)
+        return invalid(fmt::format("columns '{}' and '{}' both give {}", table.header[i], header,
+                                   reading->column->name));
     readings.push_back(*reading);
   }
   return readings;
@@ -263,7 +295,8 @@ Result<Row> readCells(const CsvTable &table, size_t index, const std::vector<Rea
       continue;
     char *end = nullptr;
     double value = std::strtod(cell.c_str(), &end);
-    if (*end != 0 || !std::isfinite(value))
+    bool isHexadecimal = cell.find_first_of("xX") != std::string::npos;
+    if (*end != 0 || isHexadecimal || !std::isfinite(value))
       return invalid(fmt::format("row {}: {} is '{}', which is no number", index + 1, table.header[i], cell));
     if (value < 0)
       return invalid(fmt::format("row {}: {} is {}, below zero", index + 1, table.header[i], cell));
@@ -299,6 +332,12 @@ std::string whyImpossible(const Measurement &measurement, const DeviceEnergy &de
   if (rate > 1.05 * device.dramBandwidthSpec)
     return fmt::format("{:.4g} GB/s of DRAM, {:.1f} times the peak", rate.value() / 1e9,
                        rate / device.dramBandwidthSpec);
+  // Boards differ, and short runs may pass the cap: far off means another unit, or something else that was
+  // measured.
+  Watts power = measurement.energy / time, rest = device.idle(device.lowestClock);
+  if (power.value() > 0 && (power < 0.5 * rest || power > 2 * device.powerCap))
+    return fmt::format("{:.3g} W of mean power; the board rests at {:.0f} W and is capped at {:.0f} W",
+                       power.value(), rest.value(), device.powerCap.value());
   return "";
 }
 

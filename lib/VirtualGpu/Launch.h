@@ -22,7 +22,7 @@ struct LaunchRequest {
   unsigned threads = 1; // workers; with one, blocks run in order
   bool count = false;
   std::optional<CacheSizes> caches; // while counting: models them, which only the interpreter does
-  bool cooperative = false; // all blocks may wait for each other
+  bool cooperative = false;         // all blocks may wait for each other
   EngineChoice engine = defaultEngine();
   unsigned multiprocessors = 1;
   MemoryMap *memory = nullptr;
@@ -39,11 +39,14 @@ struct LaunchResult {
   std::string message; // kernel, line, block, thread, address
   Counters counters;
   MemoryTraffic traffic; // where caches were asked for
-  uint64_t blockSectors = 0; // by countSample(): those of global memory that a block touches, each once, of all blocks
+  uint64_t blockSectors =
+      0; // by countSample(): those of global memory that a block touches, each once, of all blocks
   uint64_t touchedSectors = 0; // by countSample(): those that the counted blocks touch together, each once
-  bool followsFromPtx = false; // by countSample(): the counts hang on the PTX, the grid and the parameters alone
-  /// How often some lanes of a warp had waited so long for others that all took turns from there on. Nothing says when
-  /// they run together again, so counts of warps hang on the engine then; those of threads never do.
+  bool followsFromPtx =
+      false; // by countSample(): the counts hang on the PTX, the grid and the parameters alone
+  /// How often some lanes of a warp had waited so long for others that all took turns from there on. Nothing
+  /// says when they run together again, so counts of warps hang on the engine then; those of threads never
+  /// do.
   uint64_t rotations = 0;
   std::vector<Finding> findings;
 };
@@ -56,11 +59,11 @@ LaunchResult runLaunch(const LaunchRequest &request, LaunchChecker *checker);
 /// A launch in check mode: one after the other, on one worker.
 LaunchResult launchChecked(const LaunchRequest &request);
 
-/// Counts a few blocks, up to a hundred of cheap ones, that stand for all: along each axis of the grid the first, the
-/// last and some between, each for those around it. Exact where these do alike, and for smaller grids. Where the
-/// kernel's CountingProgram tells, nothing but that is run, and no memory need stand behind the parameters; else the
-/// blocks run as they are, and memory is then not as the kernel would leave it. A grid whose blocks wait for each other
-/// ends in a fault.
+/// Counts a few blocks, up to a hundred of cheap ones, that stand for all: along each axis of the grid the
+/// first, the last and some between, each for those around it. Exact where these do alike, and for smaller
+/// grids. Where the kernel's CountingProgram tells, nothing but that is run, and no memory need stand behind
+/// the parameters; else the blocks run as they are, and memory is then not as the kernel would leave it. A
+/// grid whose blocks wait for each other ends in a fault.
 LaunchResult countSample(const LaunchRequest &request);
 
 } // namespace joule::vgpu

@@ -1,5 +1,5 @@
-// LLVM around the emitter: optimise, generate machine code, link it into the process. Machine code is kept for
-// later processes.
+// LLVM around the emitter: optimise, generate machine code, link it into the process. Machine code is kept
+// for later processes.
 #include "lib/VirtualGpu/Jit/CodeCache.h"
 #include "lib/VirtualGpu/Jit/Emitter.h"
 #include "lib/VirtualGpu/Settings.h"
@@ -177,7 +177,8 @@ private:
     config->addISelPasses();
     config->addMachinePasses();
     config->setInitialized();
-    machine.addAsmPrinter(order, stream, nullptr, CodeGenFileType::ObjectFile, information->getMMI().getContext());
+    machine.addAsmPrinter(order, stream, nullptr, CodeGenFileType::ObjectFile,
+                          information->getMMI().getContext());
     order.add(createFreeMachineFunctionPass());
     order.run(module);
     return std::string(object.begin(), object.end());
@@ -219,7 +220,8 @@ private:
       why = toString(std::move(error));
       return nullptr;
     };
-    if (Error error = jit->addObjectFile(*compiled->library, MemoryBuffer::getMemBufferCopy(image.object, "kernel")))
+    if (Error error =
+            jit->addObjectFile(*compiled->library, MemoryBuffer::getMemBufferCopy(image.object, "kernel")))
       return failed(std::move(error));
     auto code = jit->lookup(*compiled->library, "kernel"), table = jit->lookup(*compiled->library, "table");
     if (!code || !table) {

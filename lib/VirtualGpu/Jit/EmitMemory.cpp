@@ -192,8 +192,8 @@ Value *Emitter::inRange(const Operation &o, Access &access) {
       element == i64
           ? room
           : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
-  // A sum below 0 is wrong: an offset of 0 to the last one allowed leaves both of these above. The bits that an
-  // aligned address lacks are collected beside them.
+  // A sum below 0 is wrong: an offset of 0 to the last one allowed leaves both of these above. The bits that
+  // an aligned address lacks are collected beside them.
   V wrong = nullptr, odd = nullptr, m = currentMask();
   auto collect = [&](V &all, V more) { all = all ? b.CreateOr(all, more) : more; };
   V last = b.CreateVectorSplat(lanesOfPiece(), b.CreateSub(limit, ConstantInt::get(element, 1)));

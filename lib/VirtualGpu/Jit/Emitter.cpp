@@ -406,8 +406,8 @@ void Emitter::chooseEntries() {
     auto stopsWarp = [](Kind kind) {
       return kind == Kind::Barrier || kind == Kind::Call || kind == Kind::Sleep || kind == Kind::Poll;
     };
-    bool stops = (before && stopsWarp(before->kind)) ||
-                 graph.operations[graph.blocks[k].first].kind == Kind::Poll;
+    bool stops =
+        (before && stopsWarp(before->kind)) || graph.operations[graph.blocks[k].first].kind == Kind::Poll;
     bool loop = false, meets = false;
     for (uint32_t from : graph.blocks[k].previous) {
       loop |= from >= k;
@@ -448,8 +448,8 @@ void Emitter::emitOperations(uint32_t k) {
     current(uint32_t(last.a));
 }
 
-/// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked, and
-/// more can be tested: there is a way back.
+/// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked,
+/// and more can be tested: there is a way back.
 void Emitter::emitMasked(uint32_t k) {
   V lanes = pending[k] ? pending[k] : llvm::Constant::getNullValue(vectorType(0));
   const std::vector<V> before = values, pendingBefore = pending;
@@ -536,8 +536,8 @@ void Emitter::fillPhis() {
   }
 }
 
-/// A switch over the entries; each loads what is alive. Whoever enters has seen to it that everything looks as
-/// supposed; the function's start supposes nothing.
+/// A switch over the entries; each loads what is alive. Whoever enters has seen to it that everything looks
+/// as supposed; the function's start supposes nothing.
 void Emitter::emitEntries() {
   BasicBlock *wrong = newBlock("wrong");
   SwitchInst *choice = b.CreateSwitch(function->getArg(2), wrong);
@@ -574,7 +574,8 @@ EntryCheck Emitter::checkOf(uint32_t slot, const Shape &shape) {
   check.known = shape.known;
   check.value = shape.value;
   if (shape.high != unknownBound) {
-    uint64_t span = shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
+    uint64_t span =
+        shape.pattern ? uint64_t(*std::max_element(shape.pattern->begin(), shape.pattern->end())) : 0;
     check.most = shape.high >= span ? shape.high - span : 0;
   }
   return check;
@@ -737,8 +738,9 @@ void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past) {
       if (!value || value->getType()->isVectorTy() > vector)
         return llvm::Constant::getNullValue(type);
       b.SetInsertPoint(way.end->getTerminator());
-      return vector && !value->getType()->isVectorTy() ? materialised(value, way.state[s], graph.slots[s].width)
-                                                       : value;
+      return vector && !value->getType()->isVectorTy()
+                 ? materialised(value, way.state[s], graph.slots[s].width)
+                 : value;
     };
     V was = fitted(skipped);
     b.SetInsertPoint(past);

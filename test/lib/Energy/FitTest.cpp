@@ -6,6 +6,7 @@
 #include "lib/Energy/Table.h"
 
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -166,6 +167,28 @@ TEST(Table, UnitsScale) {
   EXPECT_DOUBLE_EQ(row.work.occupancy, 0.5);
 }
 
+TEST(Table, UnitsAreSpeltAsPeopleDo) {
+  Result<MeasuredTable> table =
+      read({"time[s]", "energy[kWh]", "fp16_flops[GFLOP]", "l2_bytes[MiB]"}, {"1e5", "2", "5", "3"});
+  ASSERT_TRUE(table) << table.error().message;
+  Measurement row = table->measurements.at(0);
+  EXPECT_DOUBLE_EQ(row.energy.value(), 7.2e6);
+  EXPECT_DOUBLE_EQ(row.work.flopsOf(Engine::MatrixFp16).value(), 5e9);
+  EXPECT_DOUBLE_EQ(row.work.bytesOf(MemoryLevel::L2).value(), 3 << 20);
+  EXPECT_FALSE(read({"time[Mis]", "energy[J]"}, {"1", "1"}));
+}
+
+TEST(Table, SpreadsheetsMarkAndSeparateAsTheyLike) {
+  std::string path = testing::TempDir() + "spreadsheet.csv";
+  std::ofstream(path, std::ios::binary) << "\xef\xbb\xbftime[s];\"energy[J]\"\r\n1;\"2\"\r\n\r\n";
+  Result<CsvTable> table = readCsv(path);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->header, (std::vector<std::string>{"time[s]", "energy[J]"}));
+  EXPECT_EQ(table->rows, (std::vector<std::vector<std::string>>{{"1", "2"}}));
+  std::ofstream(path, std::ios::binary) << "\xef\xbb\xbf";
+  EXPECT_EQ(readCsv(path).error().message, path + " is empty");
+}
+
 TEST(Table, MissingValuesAreAllowedButForTimeAndEnergy) {
   EXPECT_TRUE(read({"time[s]", "energy[J]", "dram_bytes[B]"}, {"1", "100", ""}));
   EXPECT_EQ(read({"time[s]", "energy[J]"}, {"", "100"}).error().message, "row 1 has no time");
@@ -186,6 +209,8 @@ TEST(Table, SaysWhatIsWrong) {
   EXPECT_EQ(message({"time[s]", "energy[J]"}, {"1", "nan"}), "row 1: energy[J] is 'nan', which is no number");
   EXPECT_EQ(message({"time[s]", "energy[J]", "clock[MHz]"}, {"1", "2", "1980"}),
             "row 1 ran at 1980 MHz, a100-sxm-80 runs at 210 to 1410 MHz");
+  EXPECT_EQ(message({"time[s]", "time_ms", "energy[J]"}, {"1", "2", "3"}),
+            "columns 'time[s]' and 'time_ms' both give time");
 }
 
 TEST(Table, ImpossibleRowsAreLeftOutAndListed) {
@@ -194,6 +219,9 @@ TEST(Table, ImpossibleRowsAreLeftOutAndListed) {
   EXPECT_TRUE(table->measurements.empty());
   ASSERT_EQ(table->leftOut.size(), 1u);
   EXPECT_EQ(table->leftOut[0].reason, "2e+03 Tflop/s of fp16 at 1410 MHz, 6.4 times the peak");
+  table = read({"time[s]", "energy[J]"}, {"1", "0.3"}); // of a table in kilojoules, say
+  ASSERT_EQ(table->leftOut.size(), 1u);
+  EXPECT_EQ(table->leftOut[0].reason, "0.3 W of mean power; the board rests at 60 W and is capped at 400 W");
 }
 
 TEST(Table, UnitsMayFollowALine) {

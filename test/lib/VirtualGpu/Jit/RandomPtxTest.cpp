@@ -40,7 +40,8 @@ Outcome runOn(EngineChoice engine, const RandomKernel &kernel, bool count) {
   std::copy(kernel.block, kernel.block + 3, shape.block);
   shape.threads = 1;
   shape.count = count;
-  shape.seconds = engine == EngineChoice::Interpreter ? 3 : 100; // compiling counts, on a machine with much else to do
+  shape.seconds =
+      engine == EngineChoice::Interpreter ? 3 : 100; // compiling counts, on a machine with much else to do
   uint32_t threads = kernel.grid * kernel.block[0] * kernel.block[1] * kernel.block[2];
   std::vector<uint32_t> words(size_t(threads) * randomOutputWords + 64, 0);
   uint64_t in = device.upload(input()), out = device.upload(words);
