@@ -158,14 +158,18 @@ static std::string columnsFooter(const std::string &example) {
 //===- fit
 //-----------------------------------------------------------------------------------------------------------
 
-// The error that 95 of 100 rows stay within.
+// The error that 95 of 100 rows stay within: of few rows, no less than two standard deviations.
 static double coverOf(const std::vector<Joules> &predicted, const std::vector<Measurement> &measurements) {
   std::vector<double> errors;
+  double squares = 0;
   for (size_t i = 0; i < predicted.size(); ++i)
     errors.push_back(std::abs(predicted[i] / measurements[i].energy - 1));
+  for (double error : errors)
+    squares += error * error;
   std::sort(errors.begin(), errors.end());
-  return errors[std::min(errors.size() - 1,
-                         static_cast<size_t>(std::ceil(0.95 * static_cast<double>(errors.size()))) - 1)];
+  double count = static_cast<double>(errors.size());
+  size_t last = std::min(errors.size() - 1, static_cast<size_t>(std::ceil(0.95 * count)) - 1);
+  return std::max(errors[last], 2 * std::sqrt(squares / count));
 }
 
 /// The mean of predicted / measured - 1 of each group, with its rows.

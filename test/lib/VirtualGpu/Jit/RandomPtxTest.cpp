@@ -4,6 +4,7 @@
 #include "test/lib/VirtualGpu/Jit/RandomPtx.h"
 #include "test/lib/VirtualGpu/Harness.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -81,7 +82,7 @@ std::string difference(const RandomKernel &kernel, bool count) {
 }
 
 /// The kernel without the lines that the difference does not need. Lines that give registers their first
-/// values stay, and so does what ends loops.
+/// values stay, and so does what ends loops. Whatever two minutes leave is little enough.
 RandomKernel reduced(RandomKernel kernel, bool count, const std::string &was) {
   std::vector<std::string> lines;
   std::stringstream text(kernel.ptx);
@@ -97,8 +98,9 @@ RandomKernel reduced(RandomKernel kernel, bool count, const std::string &was) {
       all += line + "\n";
     return all;
   };
+  auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   for (size_t size = 32; size; size /= 2)
-    for (size_t i = first; i + size < lines.size();) {
+    for (size_t i = first; i + size < lines.size() && std::chrono::steady_clock::now() < end;) {
       std::vector<std::string> before = lines;
       bool fixed = false;
       for (size_t k = i; k < i + size; ++k)
