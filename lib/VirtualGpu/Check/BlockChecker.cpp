@@ -399,7 +399,8 @@ void BlockChecker::commitCopies(Warp *w) {
 
 void BlockChecker::finishCopy(const Copy &c) {
   auto *to = reinterpret_cast<uint8_t *>(c.to);
-  memcpy(to, reinterpret_cast<const void *>(c.from), c.bytesRead);
+  if (c.bytesRead)
+    memcpy(to, reinterpret_cast<const void *>(c.from), c.bytesRead);
   memset(to + c.bytesRead, 0, c.bytes - c.bytesRead);
   memset(&inFlight[c.to - shared.low], 0, c.bytes);
   Time now = timeOf(block, c.warp, clocks[c.warp].clock);

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstring>
 
-#define JOULE_NEXT JOULE_TAIL return op[1].fn(op + 1, r, w)
+// Apart from the jump to the next operation: a compiler that knows no musttail makes one only where no local
+// variable's address is taken.
+#define JOULE_CHECK [[gnu::noinline]]
 
 namespace joule::vgpu {
 namespace {
@@ -157,13 +159,13 @@ void readAlone(const Step &step, u8 *r, unsigned lane) {
   checker.read(step, a);
 }
 
-Status checkRead(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkRead(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   Step step = checker.stepOf(w, op, op->guard & ~checkCopies);
   if (op->e != noRegister || op->guard & checkAtomic) {
     eachLane(op->e != noRegister ? allLanes >> (warpSize - op->e) : w->mask,
              [&](unsigned lane) { readAlone(step, r, lane); });
-    JOULE_NEXT;
+    return;
   }
   LaneAddresses lanes(op, r, w->mask);
   CheckedAccess a = accessOf(op->d);
@@ -179,7 +181,6 @@ Status checkRead(const Op *op, u8 *r, Warp *w) {
     checker.readLanes(step, a, lanes.given, span);
   else
     eachLane(w->mask, [&](unsigned lane) { readAlone(step, r, lane); });
-  JOULE_NEXT;
 }
 
 /// The value that a lane stores: op->n registers of op->b bytes, of each the first op->e.
@@ -222,7 +223,7 @@ void keepUndefined(const Op *op, Warp *w, const CheckedAccess *a, u32 lanes) {
   });
 }
 
-Status checkWrite(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkWrite(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   CheckedAccess all[warpSize];
   u32 good = 0;
@@ -244,11 +245,10 @@ Status checkWrite(const Op *op, u8 *r, Warp *w) {
     keepUndefined(op, w, all, good);
   if (!(op->guard & checkAtomic))
     compareLanes(step, r, all, good);
-  JOULE_NEXT;
 }
 
 /// Rows that all lanes write together: stmatrix. e: how many lanes give an address.
-Status checkRows(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkRows(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   Step step = checker.stepOf(w, op, 0);
   eachLane(allLanes >> (warpSize - op->e), [&](unsigned lane) {
@@ -259,7 +259,6 @@ Status checkRows(const Op *op, u8 *r, Warp *w) {
     if (checker.write(step, a, nullptr))
       checker.noteWrite(step, a);
   });
-  JOULE_NEXT;
 }
 
 u64 sumOfValues(const Op *op, u8 *r, Warp *w) {
@@ -275,7 +274,7 @@ u64 sumOfValues(const Op *op, u8 *r, Warp *w) {
 }
 
 /// atom and red.
-Status checkUpdate(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkUpdate(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   eachLane(w->mask, [&](unsigned lane) {
     CheckedAccess a = accessOf(op->d);
@@ -287,16 +286,14 @@ Status checkUpdate(const Op *op, u8 *r, Warp *w) {
       checker.noteWrite(step, a);
   });
   checker.changedBefore[w->index] = sumOfValues(op, r, w);
-  JOULE_NEXT;
 }
-Status checkUpdated(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkUpdated(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   checker.launchChecker().changes += sumOfValues(op, r, w) != checker.changedBefore[w->index];
-  JOULE_NEXT;
 }
 
 /// wmma.load and wmma.store; n: a store. Rows (or columns) of the matrix are contiguous.
-Status checkMatrix(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkMatrix(const Op *op, u8 *r, Warp *w) {
   const WmmaShape &s = *static_cast<const WmmaShape *>(op->data);
   unsigned lane = unsigned(__builtin_ctz(w->mask));
   u64 leading = at<u32>(r, op->c)[lane], start = addressIn(r, op->a, op->flags & address32, op->imm, lane);
@@ -314,13 +311,12 @@ Status checkMatrix(const Op *op, u8 *r, Warp *w) {
     else if (checker.write(step, a, nullptr))
       checker.noteWrite(step, a);
   }
-  JOULE_NEXT;
 }
 
 // --- cp.async ---
 
 /// In place of "cpasync", whose operands it has.
-Status startCopy(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK Status startCopy(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   Step step = checker.stepOf(w, op, 0);
   for (u32 rest = w->mask; rest; rest &= rest - 1) {
@@ -341,23 +337,19 @@ Status startCopy(const Op *op, u8 *r, Warp *w) {
       checker.read(step, from);
     checker.startCopy(step, to, from.host, from.bytes);
   }
-  JOULE_NEXT;
+  return Status::Step;
 }
-Status commitCopies(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).commitCopies(w);
-  JOULE_NEXT;
-}
+JOULE_CHECK void commitCopies(const Op *op, u8 *r, Warp *w) { checkerOf(w).commitCopies(w); }
 /// imm: groups that may stay in flight; n: those not committed are waited for, too.
-Status waitForCopies(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void waitForCopies(const Op *op, u8 *r, Warp *w) {
   checkerOf(w).waitForCopies(w, u32(op->imm), op->n);
-  JOULE_NEXT;
 }
 
 // --- mbarriers and the copy engine ---
 
 /// Around an mbarrier instruction. n: before 0 init, 1 arrive (b: how often), 2 a test, 4 inval; 3: after a
 /// test (d: where it was true).
-Status checkBarrier(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkBarrier(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   Step step = checker.stepOf(w, op, 0);
   eachLane(w->mask, [&](unsigned lane) {
@@ -379,7 +371,6 @@ Status checkBarrier(const Op *op, u8 *r, Warp *w) {
       a.owner->showCopied(a.host);
     a.owner->phaseOf(a.host);
   });
-  JOULE_NEXT;
 }
 
 u64 addressOf(const AsyncAddress &a, u8 *r, unsigned lane) {
@@ -520,15 +511,14 @@ private:
 };
 
 /// n: 1 after the copy, 2 of a tensor.
-Status checkCopy(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkCopy(const Op *op, u8 *r, Warp *w) {
   eachLane(w->mask, [&](unsigned lane) {
     CheckedCopy copy(op, r, w, lane);
     op->n & 1 ? copy.after() : copy.before();
   });
-  JOULE_NEXT;
 }
 /// After st.async and red.async.
-Status checkStoreAsync(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkStoreAsync(const Op *op, u8 *r, Warp *w) {
   const auto &copy = *static_cast<const BulkCopy *>(op->data);
   eachLane(w->mask, [&](unsigned lane) {
     CheckedAccess a = accessOf(u64(ptx::sizeOf(ptx::Type(copy.type))) * copy.rank);
@@ -536,24 +526,18 @@ Status checkStoreAsync(const Op *op, u8 *r, Warp *w) {
     if (locate(w, copy.to.space, addressOf(copy.to, r, lane), a, 1) && a.owner)
       a.owner->markShared(a.host, a.bytes);
   });
-  JOULE_NEXT;
 }
 
 // --- groups of bulk stores and of matrix products; e: BlockChecker::Engine ---
 
-Status commitGroup(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void commitGroup(const Op *op, u8 *r, Warp *w) {
   checkerOf(w).commitGroup(w, BlockChecker::Engine(op->e));
-  JOULE_NEXT;
 }
 /// imm: groups that may stay under way; n: their sources are waited for, not their destinations.
-Status waitForGroups(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void waitForGroups(const Op *op, u8 *r, Warp *w) {
   checkerOf(w).waitForGroups(w, BlockChecker::Engine(op->e), u32(op->imm), op->n);
-  JOULE_NEXT;
 }
-Status proxyFence(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).proxyFence(w);
-  JOULE_NEXT;
-}
+JOULE_CHECK void proxyFence(const Op *op, u8 *r, Warp *w) { checkerOf(w).proxyFence(w); }
 
 // --- wgmma ---
 
@@ -569,7 +553,7 @@ template <class F> void eachChunk(u64 descriptor, u32 first, u32 rows, u32 bytes
 }
 
 /// Before a product: what it reads from shared memory. a, b: bytes of a row of A and of B.
-Status checkProduct(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkProduct(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   Step step = checker.stepOf(w, op, 0);
   const auto &tile = *static_cast<const MatrixTile *>(op->data);
@@ -587,34 +571,25 @@ Status checkProduct(const Op *op, u8 *r, Warp *w) {
   if (tile.descriptorA != noRegister)
     eachChunk(at<u64>(r, tile.descriptorA)[lane], w->index % 4 * 16, 16, op->a, tile.rowsOfA, check);
   eachChunk(at<u64>(r, tile.descriptorB)[lane], 0, u32(tile.n), op->b, tile.columnsOfB, check);
-  JOULE_NEXT;
 }
 /// The registers of its sums. list: b of them, by their numbers in the function.
-Status startSums(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void startSums(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   checker.startSums(checker.stepOf(w, op, 0), op->list, op->b);
-  JOULE_NEXT;
 }
 /// Before another instruction that reads or (n) writes such registers.
-Status touchSums(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void touchSums(const Op *op, u8 *r, Warp *w) {
   BlockChecker &checker = checkerOf(w);
   checker.touchSums(checker.stepOf(w, op, 0), op->list, op->b, op->n);
-  JOULE_NEXT;
 }
-Status fenceSums(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).fenceSums(w);
-  JOULE_NEXT;
-}
+JOULE_CHECK void fenceSums(const Op *op, u8 *r, Warp *w) { checkerOf(w).fenceSums(w); }
 
 // --- synchronisation ---
 
-Status fence(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).fence(w, op->n);
-  JOULE_NEXT;
-}
+JOULE_CHECK void fence(const Op *op, u8 *r, Warp *w) { checkerOf(w).fence(w, op->n); }
 
 /// Before an instruction with member masks, b.
-Status checkMembers(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkMembers(const Op *op, u8 *r, Warp *w) {
   const u32 *members = at<u32>(r, op->b);
   checkerOf(w).lanesArrive(w);
   u32 first = members[__builtin_ctz(w->mask)];
@@ -630,23 +605,18 @@ Status checkMembers(const Op *op, u8 *r, Warp *w) {
       checkerOf(w).report(FindingKind::MemberMask, w, op, lane, members[lane], text);
     }
   }
-  JOULE_NEXT;
 }
 /// After it.
-Status lanesMet(const Op *op, u8 *r, Warp *w) {
-  checkerOf(w).lanesMet(w, at<u32>(r, op->b));
-  JOULE_NEXT;
-}
+JOULE_CHECK void lanesMet(const Op *op, u8 *r, Warp *w) { checkerOf(w).lanesMet(w, at<u32>(r, op->b)); }
 
 /// n: 0 arrives at the cluster's barrier (b: .relaxed), 1 has waited there.
-Status checkCluster(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkCluster(const Op *op, u8 *r, Warp *w) {
   runnerOf(w).checkClusterBarrier(w, op->n, op->b);
-  JOULE_NEXT;
 }
 
 /// Before an instruction that the whole warp must execute together. n: a barrier, which a short warp may
 /// reach.
-Status checkWhole(const Op *op, u8 *r, Warp *w) {
+JOULE_CHECK void checkWhole(const Op *op, u8 *r, Warp *w) {
   u32 wanted = op->n ? w->initial : allLanes;
   if (w->mask != wanted) {
     char text[200];
@@ -655,34 +625,41 @@ Status checkWhole(const Op *op, u8 *r, Warp *w) {
              wanted, w->mask == w->live ? "the others have exited" : "the others have gone another way");
     checkerOf(w).report(FindingKind::BarrierDivergence, w, op, unsigned(__builtin_ctz(w->mask)), 0, text);
   }
-  JOULE_NEXT;
+}
+
+template <auto check> Status then(const Op *op, u8 *r, Warp *w) {
+  if constexpr (std::is_void_v<decltype(check(op, r, w))>)
+    check(op, r, w);
+  else if (check(op, r, w) == Status::Fault)
+    return Status::Fault;
+  JOULE_TAIL return op[1].fn(op + 1, r, w);
 }
 
 const HandlerEntry entries[] = {
-    {"check.barrier", checkBarrier, ""},
-    {"check.copy", checkCopy, ""},
-    {"check.storeasync", checkStoreAsync, ""},
-    {"check.commitgroup", commitGroup, ""},
-    {"check.waitgroups", waitForGroups, ""},
-    {"check.product", checkProduct, ""},
-    {"check.startsums", startSums, ""},
-    {"check.touchsums", touchSums, ""},
-    {"check.fencesums", fenceSums, ""},
-    {"check.rows", checkRows, ""},
-    {"check.cluster", checkCluster, ""},
-    {"check.proxy", proxyFence, ""},
-    {"check.read", checkRead, ""},
-    {"check.write", checkWrite, ""},
-    {"check.update", checkUpdate, ""},
-    {"check.updated", checkUpdated, ""},
-    {"check.matrix", checkMatrix, ""},
-    {"check.cpasync", startCopy, ""},
-    {"check.commit", commitCopies, ""},
-    {"check.wait", waitForCopies, ""},
-    {"check.fence", fence, ""},
-    {"check.members", checkMembers, ""},
-    {"check.met", lanesMet, ""},
-    {"check.whole", checkWhole, ""},
+    {"check.barrier", then<checkBarrier>, ""},
+    {"check.copy", then<checkCopy>, ""},
+    {"check.storeasync", then<checkStoreAsync>, ""},
+    {"check.commitgroup", then<commitGroup>, ""},
+    {"check.waitgroups", then<waitForGroups>, ""},
+    {"check.product", then<checkProduct>, ""},
+    {"check.startsums", then<startSums>, ""},
+    {"check.touchsums", then<touchSums>, ""},
+    {"check.fencesums", then<fenceSums>, ""},
+    {"check.rows", then<checkRows>, ""},
+    {"check.cluster", then<checkCluster>, ""},
+    {"check.proxy", then<proxyFence>, ""},
+    {"check.read", then<checkRead>, ""},
+    {"check.write", then<checkWrite>, ""},
+    {"check.update", then<checkUpdate>, ""},
+    {"check.updated", then<checkUpdated>, ""},
+    {"check.matrix", then<checkMatrix>, ""},
+    {"check.cpasync", then<startCopy>, ""},
+    {"check.commit", then<commitCopies>, ""},
+    {"check.wait", then<waitForCopies>, ""},
+    {"check.fence", then<fence>, ""},
+    {"check.members", then<checkMembers>, ""},
+    {"check.met", then<lanesMet>, ""},
+    {"check.whole", then<checkWhole>, ""},
 };
 
 } // namespace

@@ -36,9 +36,16 @@ bool llvmWorks(void *library) {
   auto module =
       reinterpret_cast<void *(*)(const char *, void *)>(dlsym(library, "LLVMModuleCreateWithNameInContext"));
   auto print = reinterpret_cast<char *(*)(void *)>(dlsym(library, "LLVMPrintModuleToString"));
-  if (!context || !module || !print)
+  auto disposeText = reinterpret_cast<void (*)(char *)>(dlsym(library, "LLVMDisposeMessage"));
+  auto disposeContext = reinterpret_cast<void (*)(void *)>(dlsym(library, "LLVMContextDispose"));
+  if (!context || !module || !print || !disposeText || !disposeContext)
     return false;
-  return std::string(print(module("company", context()))).find("company") != std::string::npos;
+  void *owner = context();
+  char *printed = print(module("company", owner));
+  bool works = std::string(printed).find("company") != std::string::npos;
+  disposeText(printed);
+  disposeContext(owner); // and its modules
+  return works;
 }
 
 #define JOULE_MEMBER(name, parameters) CUresult(*name) parameters;
