@@ -17,6 +17,7 @@ import test
 # Seconds for each fuzzer, and what it starts from: see write_seeds.
 FUZZERS = {"FuzzImport": 60, "FuzzArtifact": 60, "FuzzPtx": 60, "FuzzTensorFile": 60, "FuzzDriver": 60}
 DAMAGES = 500
+RANDOM_PTX = 1500
 TODAY = int(datetime.date.today().strftime("%Y%m%d"))
 MODELS = test.ROOT / "test" / "lib" / "Compiler"
 
@@ -30,8 +31,8 @@ def run_unit_tests(build, preset):
 def run_random_ptx(build):
     """Random kernels on the virtual GPU's interpreter and as compiled code, others every day; a share to each core."""
     program = build / "test" / "unit" / "VirtualGpuRandomPtxTest"
-    shares, count, outcomes = os.cpu_count(), 3000 // os.cpu_count(), []
-    first = TODAY % 100000 * 3000
+    shares, count, outcomes = os.cpu_count(), RANDOM_PTX // os.cpu_count(), []
+    first = TODAY % 100000 * RANDOM_PTX
     environments = [dict(os.environ, JOULE_RANDOM_PTX=str(count), JOULE_RANDOM_PTX_FIRST=str(first + share * count)) for share in range(shares)]
     runs = [subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=each) for each in environments]
     for share, run in enumerate(runs):
