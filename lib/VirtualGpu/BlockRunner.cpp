@@ -110,15 +110,22 @@ BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
 
 BlockRunner::~BlockRunner() { free(shared); }
 
-void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cluster> itsCluster) {
+/// The lowest digit of a number that counts first along an axis of this size. Divisions are slow, and mostly
+/// there is one axis.
+static uint32_t takeDigit(uint64_t &number, uint32_t size) {
+  uint64_t digit = number < size ? number : number % size;
+  number = number < size ? 0 : number / size;
+  return uint32_t(digit);
+}
+
+void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, Cluster &itsCluster) {
   const uint32_t *grid = launch.request.grid, *size = launch.request.cluster;
   rank = rankOfBlock;
-  cluster = std::move(itsCluster);
+  cluster = &itsCluster;
   uint64_t inGrid = index, inCluster = rank;
   for (unsigned i = 0; i < 3; ++i) {
-    uint32_t clusters = grid[i] / size[i];
-    clusterIndex[i] = uint32_t(inGrid % clusters), inGrid /= clusters;
-    placeInCluster[i] = uint32_t(inCluster % size[i]), inCluster /= size[i];
+    clusterIndex[i] = takeDigit(inGrid, size[i] == 1 ? grid[i] : grid[i] / size[i]);
+    placeInCluster[i] = takeDigit(inCluster, size[i]);
     blockIndex[i] = clusterIndex[i] * size[i] + placeInCluster[i];
   }
   linearIndex = blockIndex[0] + grid[0] * (blockIndex[1] + uint64_t(grid[1]) * blockIndex[2]);
@@ -133,15 +140,13 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, std::shared_ptr<Cl
     memset(shared, blockChecker ? 0xff : 0, sharedBytes);
   if (blockChecker)
     blockChecker->start(uint32_t(linearIndex));
-  for (auto &warp : warps) {
-    warp->w.live = warp->w.initial;
-    warp->w.budget = budgetOfWarp;
-    warp->rotate = warp->inShape = false;
-    warp->root->lanes = warp->w.initial;
-    warp->root->localTop = launch.entry->localBytes;
-    warp->groups.clear();
-    warp->groups.push_back({warp->w.initial, launch.entry->ops.data(), warp->root.get()});
-  }
+}
+
+/// Lets the scheduler have the warp, at its first operation.
+void BlockRunner::enterSchedule(WarpState &warp) {
+  warp.rotate = warp.inShape = false;
+  warp.root->lanes = warp.w.initial;
+  warp.groups.assign(1, {warp.w.initial, launch.entry->ops.data(), warp.root.get()});
 }
 
 BlockRunner::Outcome BlockRunner::run() {
@@ -205,31 +210,36 @@ BlockRunner::Outcome BlockRunner::runTurn() {
   return Outcome::Waiting;
 }
 
-/// Full warps of a block that has just begun, one compiled run each. Most kernels are over then: their warps
-/// never meet the scheduler.
+/// Begins all warps. Full ones run once in compiled code; most kernels are over then, and their warps never
+/// meet the scheduler.
 bool BlockRunner::runFresh() {
   isFresh = false;
-  if (!compiled)
-    return true;
   bool exited = false;
   for (auto &warp : warps) {
     Warp &w = warp->w;
-    if (w.initial != allLanes)
+    w.live = w.initial;
+    w.budget = budgetOfWarp;
+    warp->root->localTop = launch.entry->localBytes;
+    if (!compiled || w.initial != allLanes) {
+      enterSchedule(*warp);
       continue;
+    }
     w.mask = allLanes;
     w.localBase = 0;
     w.localTop = &warp->root->localTop;
     warp->running = warp->root.get();
     ++worker.compiledRuns;
     Status status = Status(compiled->code(warp->root->registers, &w, 0));
-    warp->inShape = status == Status::Barrier || status == Status::Yield;
     if (status == Status::Exited) {
-      warp->groups.clear();
       w.live = 0;
       liveThreads -= warpSize;
       cluster->liveThreads -= warpSize;
       exited = true;
-    } else if (status == Status::Fault) {
+      continue;
+    }
+    enterSchedule(*warp);
+    warp->inShape = status == Status::Barrier || status == Status::Yield;
+    if (status == Status::Fault) {
       return false;
     } else if (status == Status::Yield || status == Status::Interpret) {
       warp->groups[0].pc = w.pc;

@@ -12,6 +12,7 @@ struct LaunchState {
   const LaunchRequest &request;
   const Program *entry; // what blocks run
   std::atomic<uint64_t> nextCluster{0};
+  uint64_t clustersAtOnce = 1; // that a worker takes from the others
   std::atomic<bool> stop{false};
   std::mutex mutex;
   LaunchResult result;
@@ -92,6 +93,12 @@ struct Cluster {
   uint32_t phase = 0;   // how often all have met
   ClusterKnowledge met; // in check mode
 
+  void begin(uint32_t threads) {
+    blocks.clear();
+    liveThreads = threads;
+    arrived = phase = 0;
+    met = {};
+  }
   /// Threads arrive, or exit: have all that are left arrived?
   void meet() {
     if (arrived && arrived >= liveThreads)
@@ -105,8 +112,8 @@ public:
   ~BlockRunner();
 
   /// The block of this rank in the cluster of this index.
-  void start(uint64_t clusterIndex, uint32_t rank, std::shared_ptr<Cluster> cluster);
-  std::shared_ptr<Cluster> leaveCluster() { return std::move(cluster); }
+  void start(uint64_t clusterIndex, uint32_t rank, Cluster &cluster);
+  Cluster &ownCluster() { return *cluster; }
   enum class Outcome { Done, Waiting, Failed };
   /// Runs until the block is done, or all its warps have spent their turns without an end in sight.
   Outcome run();
@@ -139,6 +146,7 @@ private:
   WarpOutcome runWarp(WarpState &warp);
   Status runGroup(WarpState &warp, Group &group);
   bool runFresh();
+  void enterSchedule(WarpState &warp);
   Status runWhole(WarpState &warp, Group &group);
   void mergeGroups(WarpState &warp);
   int pickGroup(WarpState &warp);
@@ -178,7 +186,7 @@ private:
   uint32_t blockIndex[3] = {};
   uint64_t linearIndex = 0;
   uint32_t liveThreads = 0;
-  std::shared_ptr<Cluster> cluster;
+  Cluster *cluster = nullptr;
   uint32_t rank = 0, placeInCluster[3] = {}, clusterIndex[3] = {};
   static constexpr unsigned numBarriers = 32;
   uint32_t arrived[numBarriers] = {}; // threads that only arrive, or wait

@@ -99,28 +99,35 @@ private:
   }
 
   bool startCluster() {
-    uint64_t index = launch.nextCluster.fetch_add(1);
-    if (index >= launch.numBlocks / launch.blocksPerCluster)
-      return false;
+    if (next == end) {
+      uint64_t clusters = launch.numBlocks / launch.blocksPerCluster;
+      next = std::min(clusters, launch.nextCluster.fetch_add(launch.clustersAtOnce));
+      end = std::min(clusters, next + launch.clustersAtOnce);
+      if (next == end)
+        return false;
+    }
     if (launch.expired()) {
       launch.fail(FaultKind::Timeout, "kernel '" + launch.request.image->entry().function->name +
                                           "' was stopped at its time limit");
       return false;
     }
     launch.engine.consider();
-    begin(index);
+    begin(next++);
     return true;
   }
 
   void begin(uint64_t index) {
-    auto cluster = std::make_shared<Cluster>();
-    cluster->liveThreads = launch.threadsPerBlock * launch.blocksPerCluster;
+    if (idleClusters.empty())
+      idleClusters.push_back(clusters.emplace_back(std::make_unique<Cluster>()).get());
+    Cluster &cluster = *idleClusters.back();
+    idleClusters.pop_back();
+    cluster.begin(launch.threadsPerBlock * launch.blocksPerCluster);
     for (uint32_t rank = 0; rank < launch.blocksPerCluster; ++rank) {
       if (idle.empty())
         idle.push_back(std::make_unique<BlockRunner>(launch, state));
       active.push_back(std::move(idle.back()));
       idle.pop_back();
-      cluster->blocks.push_back(active.back().get());
+      cluster.blocks.push_back(active.back().get());
       active.back()->start(index, rank, cluster);
     }
   }
@@ -129,14 +136,15 @@ private:
   void finish(size_t turn) {
     if (BlockChecker *checker = active[turn]->checker())
       checker->end();
-    std::shared_ptr<Cluster> cluster = active[turn]->leaveCluster();
-    cluster->done.push_back(std::move(active[turn]));
+    Cluster &cluster = active[turn]->ownCluster();
+    cluster.done.push_back(std::move(active[turn]));
     active.erase(active.begin() + ptrdiff_t(turn));
-    if (cluster->done.size() < cluster->blocks.size())
+    if (cluster.done.size() < cluster.blocks.size())
       return;
-    for (auto &block : cluster->done)
+    for (auto &block : cluster.done)
       idle.push_back(std::move(block));
-    cluster->done.clear();
+    cluster.done.clear();
+    idleClusters.push_back(&cluster);
   }
 
   void collectProgram(const Program &program, Counters &own) const {
@@ -155,10 +163,17 @@ private:
   WorkerState state;
   uint64_t changesSeen = 0;
   std::chrono::steady_clock::time_point lastChange;
+  uint64_t next = 0, end = 0; // clusters that this worker has taken and not begun
+  std::vector<std::unique_ptr<Cluster>> clusters;
+  std::vector<Cluster *> idleClusters;
   std::vector<std::unique_ptr<BlockRunner>> active, idle;
 };
 
 void runWorkers(LaunchState &state, unsigned count) {
+  // Large grids are taken in parts: the counter that workers share costs as much as a small block.
+  constexpr uint64_t most = 16, partsPerWorker = 64;
+  uint64_t clusters = state.numBlocks / state.blocksPerCluster;
+  state.clustersAtOnce = std::clamp<uint64_t>(clusters / (count * partsPerWorker), 1, most);
   std::vector<std::unique_ptr<Worker>> workers(count);
   runOnPool(count, [&](unsigned i) {
     try {
