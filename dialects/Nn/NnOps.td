@@ -771,7 +771,8 @@ def Nn_LstmOp : Nn_RecurrentOp<"lstm", [AttrSizedOperandSegments]> {
   let description = [{
     Per step, with gates i, o, f, c: `i = f0(gi + h Ri^T + pi * c)`, `f = f0(gf + h Rf^T + pf * c)` (or `1 - i` where
     `input_forget`), `c' = f * c + i * f1(gc + h Rc^T)`, `o = f0(go + h Ro^T + po * c')`, `h' = o * f2(c')`. Gate
-    pre-activations are clipped to `±clip` where it is positive.
+    pre-activations are clipped to `±clip` where it is positive. `alphas` and `betas` have a number for each activation,
+    whether or not it takes one; past their end, ONNX's defaults hold.
 
     Constraints:
     - (C1) gates `[T, B, 4H]`, recurrence `[4H, H]`, static, initial states `[B, H]`, peepholes `[3H]`; one element

@@ -143,7 +143,7 @@ private:
                               name);
   }
 
-  /// The coefficient of activation `number`: the next of those given, which only some activations take.
+  /// The coefficient of activation `number`: its own, or the default where the list ends before.
   double coefficient(ArrayRef<float> given, unsigned number, double fallback) {
     return number < given.size() ? given[number] : fallback;
   }

@@ -16,6 +16,19 @@ struct Layer {
   int64_t directions, hidden, gates;
   bool batchFirst;
   SmallVector<StringRef> activations;
+  SmallVector<float> alphas, betas; // one for each activation; the default where they end before
+};
+
+/// An activation, and which coefficients it takes.
+struct Activation {
+  const char *name;
+  bool alpha = false, beta = false;
+};
+
+const Activation knownActivations[] = {
+    {"Affine", true, true},      {"Elu", true},  {"HardSigmoid", true, true}, {"LeakyRelu", true}, {"Relu"},
+    {"ScaledTanh", true, true}, {"Sigmoid"},    {"Softplus"},                {"Softsign"},        {"Tanh"},
+    {"ThresholdedRelu", true},
 };
 
 /// `count` consecutive entries from `offset` along `dim`.
@@ -108,7 +121,31 @@ private:
     if (layer.activations.size() != defaults.size() * layer.directions)
       return node.error() << "has " << layer.activations.size() << " activations where "
                           << defaults.size() * layer.directions << " are wanted";
+    for (StringRef name : layer.activations)
+      if (!find(name))
+        return node.error() << "has an unknown activation \"" << name << "\"";
+    layer.alphas = coefficients("activation_alpha", &Activation::alpha);
+    layer.betas = coefficients("activation_beta", &Activation::beta);
     return success();
+  }
+
+  static const Activation *find(StringRef name) {
+    const auto *found = llvm::find_if(knownActivations, [&](const Activation &each) { return name == each.name; });
+    return found == std::end(knownActivations) ? nullptr : found;
+  }
+
+  /// The numbers of attribute `name`, which go, in order, to the activations that take one, as one for each activation.
+  SmallVector<float> coefficients(StringRef name, bool Activation::*takes) {
+    SmallVector<double> given = node.reals(name);
+    SmallVector<float> each;
+    const double *next = given.begin();
+    for (StringRef activation : layer.activations) {
+      bool wants = find(activation)->*takes;
+      if (wants && next == given.end())
+        break;
+      each.push_back(wants ? float(*next++) : 0);
+    }
+    return each;
   }
 
   /// One direction of an input whose first dimension are directions, without that dimension.
@@ -156,13 +193,10 @@ private:
     return slice(node, ofDirection(B, direction), {node.math.constant(2 * count)}, 0, recurrent ? count : 0, count);
   }
 
-  DenseF32ArrayAttr floats(StringRef name, int64_t direction) {
-    SmallVector<float> values;
-    for (double value : node.reals(name))
-      values.push_back(float(value));
-    size_t each = values.size() / layer.directions;
-    ArrayRef<float> part = ArrayRef<float>(values).slice(direction * each, each);
-    return node.builder.getDenseF32ArrayAttr(part);
+  DenseF32ArrayAttr ofDirection(ArrayRef<float> coefficients, int64_t direction) {
+    size_t each = defaults.size();
+    return node.builder.getDenseF32ArrayAttr(
+        coefficients.take_front((direction + 1) * each).drop_front(std::min(direction * each, coefficients.size())));
   }
 
   void runDirection(int64_t direction) {
@@ -183,7 +217,7 @@ private:
     auto clip = node.builder.getF32FloatAttr(node.real("clip", 0.0));
     UnitAttr reverse = onlyReverse || direction == 1 ? node.builder.getUnitAttr() : UnitAttr();
     auto flag = [&](StringRef name) { return node.flag(name) ? node.builder.getUnitAttr() : UnitAttr(); };
-    auto alphas = floats("activation_alpha", direction), betas = floats("activation_beta", direction);
+    auto alphas = ofDirection(layer.alphas, direction), betas = ofDirection(layer.betas, direction);
     Operation *op;
     if (layer.gates == 4)
       op = node.builder.create<nn::LstmOp>(sequence, last, last, gates, recurrence, h, initialState(InitialC, direction),

@@ -219,7 +219,7 @@ Result<Buffer> triangularize(const Buffer &input);
 /// (Recurrent.cpp) What the three recurrent cells share.
 struct RecurrentOptions {
   std::vector<std::string> activations; ///< ONNX names
-  std::vector<float> alphas, betas;     ///< in order, for the activations that take them
+  std::vector<float> alphas, betas;     ///< one for each activation; its default where the list ends before
   double clip = 0;                      ///< none where not positive
   bool reverse = false;
 };

@@ -34,23 +34,23 @@ const ActivationRow activationRows[] = {
 
 using Activation = std::function<double(double)>;
 
-/// The activations of a cell. Alphas and betas go, in order, to those that take them.
+/// The activations of a cell.
 Result<std::vector<Activation>> activationsOf(const RecurrentOptions &options, size_t wanted) {
   if (options.activations.size() != wanted)
     return Failure{"has " + std::to_string(options.activations.size()) + " activations for " +
                    std::to_string(wanted)};
   std::vector<Activation> found;
-  size_t alphas = 0, betas = 0;
   for (const std::string &name : options.activations) {
+    size_t number = found.size();
     const auto *row = std::find_if(std::begin(activationRows), std::end(activationRows),
                                    [&](const ActivationRow &row) { return name == row.name; });
     if (row == std::end(activationRows))
       return Failure{"has an unknown activation \"" + name + "\""};
     double alpha = row->alpha.value_or(0), beta = row->beta.value_or(0);
-    if (row->alpha && alphas < options.alphas.size())
-      alpha = options.alphas[alphas++];
-    if (row->beta && betas < options.betas.size())
-      beta = options.betas[betas++];
+    if (number < options.alphas.size())
+      alpha = options.alphas[number];
+    if (number < options.betas.size())
+      beta = options.betas[number];
     found.push_back([row, alpha, beta](double x) { return row->compute(x, alpha, beta); });
   }
   return found;
