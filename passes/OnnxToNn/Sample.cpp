@@ -217,7 +217,8 @@ FailureOr<Value> wholeRegion(Node &node, const Tensor &x, ArrayRef<int64_t> axes
       .getResult();
 }
 
-LogicalResult yieldResize(Node &node, Resize &resize, nn::CoordinateMode coordinate, nn::NearestMode nearest) {
+FailureOr<Value> createResize(Node &node, Value from, Resize &resize, nn::CoordinateMode coordinate,
+                              nn::NearestMode nearest) {
   Tensor &x = node.input(0);
   std::optional<nn::SampleMode> sample = sampleMode(node.string("mode", "nearest"));
   if (!sample)
@@ -237,11 +238,17 @@ LogicalResult yieldResize(Node &node, Resize &resize, nn::CoordinateMode coordin
   MLIRContext *context = node.builder.getContext();
   auto flag = [&](StringRef name) { return node.flag(name) ? node.builder.getUnitAttr() : UnitAttr(); };
   Value result = node.builder.create<nn::ResizeOp>(
-      node.type(resize.sizes, x.element), nn::SampleModeAttr::get(context, *sample), node.value(0), resize.scaleValue,
+      node.type(resize.sizes, x.element), nn::SampleModeAttr::get(context, *sample), from, resize.scaleValue,
       roi, node.dynamic(resize.sizes), nn::CoordinateModeAttr::get(context, coordinate),
       nn::NearestModeAttr::get(context, nearest), node.builder.getF32FloatAttr(node.real("cubic_coeff_a", -0.75)),
       node.builder.getF32FloatAttr(node.real("extrapolation_value", 0.0)), flag("exclude_outside"), flag("antialias"));
-  return node.yield(result, resize.sizes, x.dataType);
+  return result;
+}
+
+LogicalResult yieldResize(Node &node, Value from, Resize &resize, nn::CoordinateMode coordinate,
+                          nn::NearestMode nearest) {
+  FailureOr<Value> result = createResize(node, from, resize, coordinate, nearest);
+  return failed(result) ? failure() : node.yield(*result, resize.sizes, node.input(0).dataType);
 }
 
 Resize startResize(const Tensor &x) {
@@ -251,7 +258,35 @@ Resize startResize(const Tensor &x) {
   return resize;
 }
 
-/// Upsample, and Resize of version 10: scales alone, coordinates divided by the scale, the floor nearest.
+/// A nearest neighbour in version 10 is the floor along what grows, and the ceiling along what shrinks.
+LogicalResult yieldOldNearest(Node &node, Resize &resize) {
+  const Tensor &x = node.input(0);
+  constexpr auto mode = nn::CoordinateMode::Asymmetric;
+  if (resize.scaleValue) { // a run's
+    for (int64_t dim = 0; dim < x.rank(); ++dim) {
+      Index grows = node.math.compare(node.loc, arith::CmpIPredicate::sge, resize.sizes[dim], x.sizes[dim]);
+      if (failed(node.require(grows, "shrinks by scales that only a run knows, which is not supported")))
+        return failure();
+    }
+    return yieldResize(node, node.value(0), resize, mode, nn::NearestMode::Floor);
+  }
+  Resize grow = startResize(x), shrink = resize;
+  grow.axes = resize.axes;
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (resize.scales[dim] >= 1) {
+      grow.scales[dim] = std::exchange(shrink.scales[dim], 1.0);
+      grow.sizes[dim] = resize.sizes[dim];
+    }
+  auto keeps = [](Resize &each) { return llvm::all_of(each.scales, [](double scale) { return scale == 1; }); };
+  if (keeps(shrink))
+    return yieldResize(node, node.value(0), grow, mode, nn::NearestMode::Floor);
+  FailureOr<Value> grown = node.value(0);
+  if (!keeps(grow))
+    grown = createResize(node, *grown, grow, mode, nn::NearestMode::Floor);
+  return failed(grown) ? failure() : yieldResize(node, *grown, shrink, mode, nn::NearestMode::Ceil);
+}
+
+/// Upsample, and Resize of version 10: scales alone, coordinates divided by the scale.
 LogicalResult translateUpsample(Node &node) {
   Tensor &x = node.input(0);
   Resize resize = startResize(x);
@@ -259,7 +294,9 @@ LogicalResult translateUpsample(Node &node) {
     return failure();
   if (failed(node.has(1) ? takeScaleInput(node, x, 1, resize) : takeScales(node, x, node.reals("scales"), resize)))
     return failure();
-  return yieldResize(node, resize, nn::CoordinateMode::Asymmetric, nn::NearestMode::Floor);
+  if (node.string("mode", "nearest") == "nearest")
+    return yieldOldNearest(node, resize);
+  return yieldResize(node, node.value(0), resize, nn::CoordinateMode::Asymmetric, nn::NearestMode::Floor);
 }
 
 bool isGiven(Node &node, int64_t input) {
@@ -285,7 +322,7 @@ LogicalResult translateResize(Node &node) {
   } else {
     return node.error() << "has neither scales nor sizes";
   }
-  return yieldResize(node, resize, *coordinate, *nearest);
+  return yieldResize(node, node.value(0), resize, *coordinate, *nearest);
 }
 
 } // namespace

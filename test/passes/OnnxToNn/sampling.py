@@ -1,6 +1,6 @@
 """Operators that sample, unfold and choose, in types and sizes that the official tests leave out."""
-# RUN: %python %s %t && joule-onnx-tests %t --floor 44
-# RUN: joule-onnx-tests %t --mode dynamic --filter "^(grid|roi|crop|fold|unpool|unique)" --floor 41
+# RUN: %python %s %t && joule-onnx-tests %t --floor 47
+# RUN: joule-onnx-tests %t --mode dynamic --filter "^(grid|roi|crop|fold|unpool|unique|old)" --floor 44
 
 import pathlib
 import sys
@@ -63,3 +63,8 @@ for kind in ("f4", "i8", "u1"):
     for number, (attributes, sizes) in enumerate((("", "A"), ("<axis = 1>", "A,B"), ("<axis = 0, sorted = 0>", "A,B"))):
         cases.add(f"unique_{kind}_{number}", f"""g ({TYPES[kind]}[4,3] x) => ({TYPES[kind]}[{sizes}] y, int64[C] first, int64[D] inverse, int64[C] counts) {{
             y, first, inverse, counts = Unique{attributes} (x) }}""", [values], oracle="reference")
+
+# Before version 11 the nearest is the floor along what grows, and the ceiling along what shrinks.
+for name, scales in (("grows", "2.5, 1.3"), ("shrinks", "0.6, 0.4"), ("both", "0.6, 2.5")):
+    cases.add(f"old_nearest_{name}", f"""g (float[1,2,5,7] x) => (float[A,B,C,D] y) <float[4] scales = {{1.0, 1.0, {scales}}}> {{
+        y = Resize (x, scales) }}""", [cases.floats(1, 2, 5, 7)], opset=10)
