@@ -5,6 +5,8 @@
 
 #include "dialects/Onnx/ElementTypes.h"
 
+#include "llvm/ADT/SmallSet.h"
+
 using namespace mlir;
 using namespace joule;
 using namespace joule::translate;
@@ -19,6 +21,7 @@ constexpr int64_t firstEllipsisLabel = 256;
 struct Equation {
   SmallVector<SmallVector<int64_t>> inputs;
   SmallVector<int64_t> output;
+  llvm::SmallSet<int64_t, 4> ellipsis; // the labels of what `...` stands for
 };
 
 /// The labels of one term; `...` becomes as many as are left of `rank`, or `widest` in the output, whose rank is free.
@@ -151,18 +154,33 @@ void sumOut(Node &node, Operand &operand, llvm::function_ref<bool(int64_t)> keep
     operand = {node.reduce(nn::Combiner::Sum, operand.value, axes), sizes, labels, operand.dataType};
 }
 
+/// What two dimensions of the ellipsis are together: one may turn out in a run to be repeated to the other.
+FailureOr<Index> joinSizes(Node &node, Index a, Index b) {
+  Tensor one, other;
+  one.sizes = {a};
+  other.sizes = {b};
+  FailureOr<Sizes> joined = node.broadcastSizes({&one, &other});
+  return failed(joined) ? FailureOr<Index>(failure()) : joined->front();
+}
+
 /// Repeats the dimensions of size 1 that meet greater ones of their label elsewhere.
-LogicalResult broadcastLabels(Node &node, SmallVector<Operand> &operands) {
+LogicalResult broadcastLabels(Node &node, const Equation &equation, SmallVector<Operand> &operands) {
   std::map<int64_t, Index> sizes;
   for (Operand &operand : operands)
     for (auto [label, size] : llvm::zip(operand.labels, operand.sizes)) {
       auto [known, fresh] = sizes.try_emplace(label, size);
       if (fresh || IndexMath::known(size) == 1)
         continue;
-      if (IndexMath::known(known->second) == 1)
+      if (IndexMath::known(known->second) == 1) {
         known->second = size;
-      else if (failed(node.requireEqual(known->second, size, "gives one letter")))
+      } else if (equation.ellipsis.contains(label)) {
+        FailureOr<Index> joined = joinSizes(node, known->second, size);
+        if (failed(joined))
+          return failure();
+        known->second = *joined;
+      } else if (failed(node.requireEqual(known->second, size, "gives one letter"))) {
         return failure();
+      }
     }
   for (Operand &operand : operands) {
     Sizes wanted;
@@ -178,8 +196,12 @@ LogicalResult broadcastLabels(Node &node, SmallVector<Operand> &operands) {
 bool numberLabels(Equation &equation) {
   std::map<int64_t, int64_t> numbers;
   for (auto &labels : equation.inputs)
-    for (int64_t &label : labels)
-      label = numbers.try_emplace(label, numbers.size()).first->second;
+    for (int64_t &label : labels) {
+      int64_t number = numbers.try_emplace(label, numbers.size()).first->second;
+      if (label >= firstEllipsisLabel)
+        equation.ellipsis.insert(number);
+      label = number;
+    }
   for (int64_t &label : equation.output)
     label = numbers[label];
   return numbers.size() <= 64;
@@ -202,7 +224,7 @@ LogicalResult translateEinsum(Node &node) {
     if (failed(takeDiagonals(node, operands.back())))
       return failure();
   }
-  if (failed(broadcastLabels(node, operands)))
+  if (failed(broadcastLabels(node, *equation, operands)))
     return failure();
   // From left to right; a label is summed as soon as nothing later needs it.
   Operand result = operands.front();

@@ -1,5 +1,6 @@
 // Operators that put parts of images together, or take them apart.
 #include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/RunSizes.h"
 #include "passes/OnnxToNn/Tables.h"
 
 using namespace mlir;
@@ -38,6 +39,8 @@ LogicalResult translateCenterCropPad(Node &node) {
     high[*axis] = math.sub(loc, missing, low[*axis]);
     sizes[*axis] = size;
   }
+  if (failed(requireSizes(node, *shape)))
+    return failure();
   Value middle = node.slice(node.value(0), offsets, kept, SmallVector<int64_t>(x.rank(), 1));
   Value padded = node.pad(middle, node.scalar(0, x.element), kept, low, high);
   return node.yield(padded, sizes, x.dataType);

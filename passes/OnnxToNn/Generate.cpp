@@ -1,5 +1,6 @@
 // Operators whose results follow from sizes and positions.
 #include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/RunSizes.h"
 #include "passes/OnnxToNn/Tables.h"
 
 #include "dialects/Onnx/ElementTypes.h"
@@ -33,6 +34,8 @@ LogicalResult translateConstantOfShape(Node &node) {
     if (shape.back() < 0 && !ShapedType::isDynamic(shape.back()))
       return node.error() << "makes a dimension of " << shape.back() << " elements";
   }
+  if (failed(requireSizes(node, *sizes)))
+    return failure();
   if (!value)
     return node.yield(node.splat(0, element, *sizes), *sizes, dataType);
   auto scalar = cast<DenseElementsAttr>(nnConstant(value)).reshape(scalarType);
@@ -134,8 +137,11 @@ LogicalResult translateOneHot(Node &node) {
   FailureOr<int64_t> axis = node.axis("axis", -1, indices.rank() + 1);
   if (failed(axis))
     return failure();
-  if (values.knownSize(0) != 2)
+  if (values.knownSize(0).value_or(2) != 2)
     return node.error() << "wants two values, off and on, but has " << values.type();
+  Index isPair = node.math.compare(node.loc, arith::CmpIPredicate::eq, values.sizes[0], node.math.constant(2));
+  if (failed(node.require(isPair, "wants two values, off and on")))
+    return failure();
   // The depth is a size, whatever type states it.
   Index depth;
   if (node.input(1).isFloat() && !node.translator.hostElements(node.input(1))) {
@@ -154,6 +160,8 @@ LogicalResult translateOneHot(Node &node) {
   }
   if (IndexMath::known(depth).value_or(0) < 0)
     return node.error() << "has a depth of " << *IndexMath::known(depth);
+  if (failed(requireSizes(node, {depth})))
+    return failure();
   Sizes sizes = indices.sizes;
   sizes.insert(sizes.begin() + *axis, depth);
   SmallVector<int64_t> dims;

@@ -183,7 +183,11 @@ Index IndexMath::max(Location loc, Index a, Index b) {
 }
 
 Index IndexMath::compare(Location loc, arith::CmpIPredicate predicate, Index a, Index b) {
-  // Equal forms decide any comparison; so do constants.
+  // Constants are compared as they are: their difference may overflow.
+  auto x = known(a), y = known(b);
+  if (x && y)
+    return constant(arith::applyCmpPredicate(predicate, APInt(64, *x, true), APInt(64, *y, true)));
+  // Equal forms decide any comparison.
   auto difference = dyn_cast<AffineConstantExpr>(simplify(expression(a) - expression(b)));
   if (difference)
     return constant(arith::applyCmpPredicate(predicate, APInt(64, difference.getValue(), true), APInt(64, 0)));

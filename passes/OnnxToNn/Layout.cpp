@@ -1,5 +1,6 @@
 // Operators that move elements without calculating on them.
 #include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/RunSizes.h"
 #include "passes/OnnxToNn/Tables.h"
 
 #include "dialects/Onnx/ElementTypes.h"
@@ -100,6 +101,8 @@ LogicalResult translateReshape(Node &node) {
     return failure();
   if (node.math.sameProduct(x.sizes, *sizes))
     return yieldReshaped(node, *sizes);
+  if (failed(requireSizes(node, *sizes)))
+    return failure();
   Index before = node.math.product(node.loc, x.sizes), after = node.math.product(node.loc, *sizes);
   if (IndexMath::known(before) && IndexMath::known(after) && !node.math.same(before, after))
     return node.error() << "turns " << x.type() << " into " << node.type(*sizes, x.element)
@@ -121,6 +124,13 @@ LogicalResult translateFlatten(Node &node) {
                               node.math.product(node.loc, sizes.drop_front(axis))});
 }
 
+/// A Squeeze without axes drops what has size 1: a size that only a run knows must not be it, or the rank would change.
+LogicalResult requireStays(Node &node, int64_t dim) {
+  Index stays = node.math.compare(node.loc, arith::CmpIPredicate::ne, node.input(0).sizes[dim], node.math.constant(1));
+  return node.require(stays, "has no axes and an axis " + Twine(dim) +
+                                 " that only a run finds to have size 1, which is not supported");
+}
+
 LogicalResult translateSqueeze(Node &node) {
   Tensor &x = node.input(0);
   auto list = node.listInput("axes", 1);
@@ -136,6 +146,8 @@ LogicalResult translateSqueeze(Node &node) {
     for (int64_t dim = 0; dim < x.rank(); ++dim)
       if (x.knownSize(dim) == 1)
         axes.push_back(dim);
+      else if (failed(requireStays(node, dim)))
+        return failure();
   }
   Sizes sizes;
   for (int64_t dim = 0; dim < x.rank(); ++dim) {
@@ -185,7 +197,7 @@ LogicalResult translateTranspose(Node &node) {
 LogicalResult translateExpand(Node &node) {
   Tensor &x = node.input(0), target;
   auto shape = node.indices(1);
-  if (failed(shape))
+  if (failed(shape) || failed(requireSizes(node, *shape)))
     return failure();
   target.sizes = *shape;
   FailureOr<Sizes> sizes = node.broadcastSizes({&x, &target});
@@ -386,7 +398,7 @@ LogicalResult translateSplit(Node &node) {
       return node.error() << "makes a part of " << *IndexMath::known(length) << " elements";
     total = node.math.add(node.loc, total, length);
   }
-  if (failed(node.requireEqual(total, x.sizes[*axis], "divides among its parts")))
+  if (failed(requireSizes(node, *lengths)) || failed(node.requireEqual(total, x.sizes[*axis], "divides among its parts")))
     return failure();
   SmallVector<Tensor> parts;
   SmallVector<Index> offsets(x.rank(), node.math.constant(0));
@@ -419,6 +431,8 @@ LogicalResult translateTile(Node &node) {
     repeated.append({repeat, size});
     sizes.push_back(node.math.mul(node.loc, repeat, size));
   }
+  if (failed(requireSizes(node, *repeats)))
+    return failure();
   Value value = node.broadcast(node.reshape(node.value(0), x.sizes, split), split, repeated);
   return node.yield(node.reshape(value, repeated, sizes), sizes, x.dataType);
 }
@@ -463,6 +477,8 @@ LogicalResult translatePad(Node &node) {
     if (*mode != joule::nn::PadMode::Constant && IndexMath::known(size) == 0 && IndexMath::known(sizes.back()) != 0)
       return node.error() << "repeats the elements of an empty dimension";
   }
+  if (failed(requireSizes(node, sizes)))
+    return failure();
   Value fill;
   if (node.version() >= 11 && node.has(2)) {
     if (failed(node.wantSameElement(0, 2)))

@@ -1,6 +1,7 @@
 // Fourier transforms, as matrix products, and what belongs to them.
 #include "passes/OnnxToNn/Contract.h"
 #include "passes/OnnxToNn/Maths.h"
+#include "passes/OnnxToNn/RunSizes.h"
 #include "passes/OnnxToNn/Tables.h"
 
 #include "dialects/Onnx/ElementTypes.h"
@@ -257,6 +258,8 @@ LogicalResult translateCosineWindow(Node &node, ArrayRef<double> factors) {
     return failure();
   if (IndexMath::known(*size).value_or(0) < 0)
     return node.error() << "has a size of " << *IndexMath::known(*size);
+  if (failed(requireSizes(node, {*size})))
+    return failure();
   int dataType = int(node.integer("output_datatype", Float)), type = calculationType(dataType);
   Type element = nnElementType(node.builder.getContext(), dataType);
   if (!element || !element.isIntOrFloat())
@@ -282,7 +285,7 @@ LogicalResult translateBlackmanWindow(Node &node) { return translateCosineWindow
 /// The bins of the spectrum at which mel bands begin, culminate and end; a band weighs what lies between in two ramps.
 LogicalResult translateMelWeightMatrix(Node &node) {
   FailureOr<Index> bands = oneInteger(node, 0), length = oneInteger(node, 1);
-  if (failed(bands) || failed(length))
+  if (failed(bands) || failed(length) || failed(requireSizes(node, {*bands, *length})))
     return failure();
   auto scalar = [&](int64_t input) { return node.convert(node.reshape(node.value(input), node.input(input).sizes, {}), node.input(input).dataType, Double); };
   for (int64_t input : {2, 3, 4})
