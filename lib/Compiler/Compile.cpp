@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -208,7 +209,17 @@ private:
     writer->setModelName(llvm::sys::path::filename(model).str());
     if (level == Level::Plan)
       return finishArtifact(*writer, {planTarget});
-    return finishArtifact(*writer, options.targets);
+    return finishArtifact(*writer, distinctTargets());
+  }
+
+  /// Without the targets whose architecture an earlier one has: all of them run its code.
+  std::vector<std::string> distinctTargets() const {
+    std::vector<std::string> distinct;
+    llvm::StringSet<> architectures;
+    for (const std::string &name : options.targets)
+      if (architectures.insert(architectureOf(name).value_or(name)).second)
+        distinct.push_back(name);
+    return distinct;
   }
 
   Result<void> finishArtifact(ArtifactWriter &writer, const std::vector<std::string> &targets) {
@@ -510,6 +521,8 @@ private:
 
 Result<CompileSummary> joule::compile(const std::string &model, const std::string &artifact,
                                       const CompileOptions &options) {
+  if (llvm::sys::fs::equivalent(model, artifact))
+    return Error{ErrorCode::FileUnwritable, "\"" + artifact + "\" is what is compiled, and would be lost", ""};
   return Compilation(model, options).run(artifact);
 }
 

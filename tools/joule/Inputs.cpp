@@ -127,9 +127,11 @@ namespace {
 class InputMaker {
 public:
   InputMaker(const std::vector<TensorSpec> &specs, const InputOptions &options)
-      : specs(specs), options(options), sizes(parseDims(options.dims)) {}
+      : specs(specs), options(options), dims(parseDims(options.dims)), sizes(dims) {}
 
   Result<Tensors> make() {
+    if (Result<void> known = checkDims(); !known)
+      return known.error();
     for (const std::string &text : options.inputs)
       if (Result<void> taken = take(text); !taken)
         return taken.error();
@@ -140,6 +142,26 @@ public:
   }
 
 private:
+  /// Every size that is given is one that an input has.
+  Result<void> checkDims() const {
+    std::map<std::string, int64_t> known;
+    for (const TensorSpec &spec : specs)
+      for (const Dimension &dimension : spec.shape)
+        if (!dimension.symbol.empty())
+          known.emplace(dimension.symbol, 0);
+    for (const auto &[name, size] : dims)
+      if (!known.count(name)) {
+        std::string names;
+        for (const auto &[each, unused] : known)
+          names += (names.empty() ? "\"" : ", \"") + each + "\"";
+        return Error{ErrorCode::InputShape,
+                     fmt::format("no input has a size \"{}\"; {}", name,
+                                 known.empty() ? "all sizes are fixed" : "those not fixed are " + names),
+                     ""};
+      }
+    return {};
+  }
+
   /// Files are read at once; what is random waits for the symbols that the files decide.
   Result<void> take(const std::string &text) {
     const TensorSpec *spec = specOf(text);
@@ -160,8 +182,7 @@ private:
     Result<Tensor> tensor = readInput(source.file, spec->name);
     if (!tensor)
       return tensor.error();
-    keep(*spec, std::move(*tensor));
-    return {};
+    return keep(*spec, std::move(*tensor));
   }
 
   Result<void> takeAll(const std::string &file) {
@@ -172,7 +193,8 @@ private:
       const TensorSpec *spec = specOf(name + "=");
       if (!spec || spec->name != name)
         return unknownInput(name, specs);
-      keep(*spec, std::move(tensor));
+      if (Result<void> kept = keep(*spec, std::move(tensor)); !kept)
+        return kept;
     }
     return {};
   }
@@ -186,11 +208,20 @@ private:
     return best;
   }
 
-  void keep(const TensorSpec &spec, Tensor tensor) {
-    for (size_t i = 0; i < spec.shape.size() && i < tensor.shape.size(); ++i)
-      if (!spec.shape[i].symbol.empty())
-        sizes.emplace(spec.shape[i].symbol, tensor.shape[i]);
+  Result<void> keep(const TensorSpec &spec, Tensor tensor) {
+    for (size_t i = 0; i < spec.shape.size() && i < tensor.shape.size(); ++i) {
+      const std::string &symbol = spec.shape[i].symbol;
+      if (symbol.empty())
+        continue;
+      sizes.emplace(symbol, tensor.shape[i]);
+      if (auto given = dims.find(symbol); given != dims.end() && given->second != tensor.shape[i])
+        return Error{ErrorCode::InputShape,
+                     fmt::format("--dim makes {} {}, and the input \"{}\" has shape {}", symbol, given->second,
+                                 spec.name, toString(tensor.shape)),
+                     ""};
+    }
     tensors[spec.name] = std::move(tensor);
+    return {};
   }
 
   Result<void> make(size_t position) {
@@ -216,7 +247,8 @@ private:
 
   const std::vector<TensorSpec> &specs;
   const InputOptions &options;
-  SymbolSizes sizes;
+  const SymbolSizes dims; // as the options give them
+  SymbolSizes sizes;      // and as files do
   Tensors tensors;
   std::map<std::string, std::optional<Range>> ranges; // of the inputs that are random by name
 };

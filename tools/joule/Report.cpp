@@ -6,6 +6,7 @@
 #include "tools/joule/CountWork.h"
 #include "tools/joule/HtmlReport.h"
 #include "tools/joule/Inputs.h"
+#include "tools/joule/OutputFile.h"
 #include "tools/joule/PlanCost.h"
 #include "tools/joule/PlanWork.h"
 #include "tools/joule/Units.h"
@@ -142,6 +143,7 @@ static Result<std::vector<TargetReport>> makeReports(const Artifact &artifact, c
 }
 
 static ExitCode report(const Options &options) {
+  refuseToReplace("--html", options.html, options.artifact);
   Result<Artifact> artifact = Artifact::open(options.artifact);
   if (!artifact)
     return fail(artifact.error(), options.json);

@@ -5,6 +5,7 @@
 #include "tools/joule/Comparison.h"
 #include "tools/joule/Inputs.h"
 #include "tools/joule/Interrupt.h"
+#include "tools/joule/OutputFile.h"
 #include "tools/joule/Program.h"
 #include "tools/joule/Summary.h"
 
@@ -151,6 +152,7 @@ static ExitCode runExpected(Loaded &loaded, const Options &options) {
 //-----------------------------------------------------------------------------------------===//
 
 static ExitCode run(const Options &options) {
+  refuseToReplace("--output", options.output, options.program.path);
   parseDims(options.inputs.dims); // what is malformed is said before anything is compiled
   if (!options.program.alsoOutputs.empty() && isArtifact(options.program.path))
     throw CLI::ValidationError("--dump-tensor", "an artifact gives its outputs alone; give the model");
@@ -178,7 +180,7 @@ Command addRun(CLI::App &parent) {
                                  "A folder of input_N.pb and output_N.pb, or of several such folders "
                                  "test_data_set_N; exits with 1 where an output differs");
   expect->excludes(output);
-  for (const char *other : {"--input", "--random"})
+  for (const char *other : {"--input", "--random", "--dim"})
     expect->excludes(app->get_option(other));
   app->add_option("--rtol", options->tolerance.relative, "Relative tolerance")
       ->needs(expect)

@@ -31,6 +31,11 @@ def ends(command, message, **more):
     assert run.stderr.count("\n") == 1, run.stderr
 
 
+def ends_in_usage(command, message):
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 2 and message in run.stderr, (command, run)
+
+
 def nothing_left(folder):
     assert sorted(os.listdir(folder)) == ["kept"], os.listdir(folder)
     assert pathlib.Path(folder, "kept").read_bytes() == KEPT
@@ -65,6 +70,15 @@ assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 os.makedirs("taken/1-onnx.mlir")
 ends([*DUMP, "taken"], "1-onnx.mlir\" is not a regular file")
 assert not os.path.exists("dumped.joule")
+
+# What is read is not replaced, under another name neither.
+os.symlink("add.onnx", "link-to-model")
+model = pathlib.Path("add.onnx").read_bytes()
+for file in ("add.onnx", "./add.onnx", "link-to-model"):
+    ends([*COMPILE, file], "is what is compiled, and would be lost")
+    ends_in_usage([*RUN, file], "is what is read, and would be lost")
+ends_in_usage(["joule", "report", str(MADE), "--dim", "batch=4", "--html", str(MADE)], "is what is read, and would be lost")
+assert pathlib.Path("add.onnx").read_bytes() == model
 
 # A link stays one, and what it points to is replaced.
 fresh("linked")
