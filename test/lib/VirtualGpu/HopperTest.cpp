@@ -106,7 +106,42 @@ TEST_F(Hopper, AnOddBulkCopyFaults) {
   EXPECT_EQ(result.fault, FaultKind::IllegalAddress) << result.message;
 }
 
-// --- clusters ---
+// --- grids and clusters ---
+
+// More blocks than workers take at once, along all axes.
+TEST(Grids, EveryBlockRunsOnce) {
+  Device device(R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry once(.param .u64 out)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<2>;
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ctaid.y;
+  mov.u32 %r2, %ctaid.z;
+  mov.u32 %r3, %nctaid.x;
+  mov.u32 %r4, %nctaid.y;
+  mad.lo.u32 %r1, %r2, %r4, %r1;
+  mad.lo.u32 %r0, %r1, %r3, %r0;
+  ld.param.u64 %d0, [out];
+  mul.wide.u32 %d1, %r0, 4;
+  add.u64 %d0, %d0, %d1;
+  mov.u32 %r5, 1;
+  red.global.add.u32 [%d0], %r5;
+  ret;
+}
+)");
+  constexpr size_t blocks = 37 * 29 * 3;
+  for (unsigned threads : {1u, 3u}) {
+    Device::Shape s;
+    s.grid[0] = 37, s.grid[1] = 29, s.grid[2] = 3, s.threads = threads;
+    uint64_t out = device.upload(std::vector<int>(blocks));
+    device.run("once", s, out);
+    EXPECT_EQ(device.download<int>(out, blocks), std::vector<int>(blocks, 32)) << threads;
+  }
+}
 
 TEST_F(Hopper, PlacesInAGridOfClusters) {
   Device::Shape s = shape(4, 1, 2);
