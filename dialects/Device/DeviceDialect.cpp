@@ -158,8 +158,11 @@ static LogicalResult verifyRange(EmitError emitError, const Quantity &quantity, 
 }
 
 static LogicalResult verifyEntry(EmitError emitError, const Quantity &quantity, Attribute value) {
-  if (auto curve = dyn_cast<CurveAttr>(value); curve && quantity.isCurve)
+  if (auto curve = dyn_cast<CurveAttr>(value); curve && quantity.isCurve) {
+    if (mustRise(quantity) && !llvm::is_sorted(curve.getValues().asArrayRef()))
+      return emitError() << toRef(quantity.name) << " falls where the clock rises";
     return verifyRange(emitError, quantity, curve.getValues().asArrayRef(), curve.getUnit());
+  }
   if (auto fact = dyn_cast<FactAttr>(value); fact && !quantity.isCurve)
     return verifyRange(emitError, quantity, numberOf(fact.getValue()), fact.getUnit());
   return emitError() << toRef(quantity.name) << " is no #device." << (quantity.isCurve ? "curve" : "fact");
@@ -183,11 +186,11 @@ static LogicalResult verifyFacts(EmitError emitError, DictionaryAttr facts, cons
 LogicalResult GpuAttr::verify(EmitError emitError, StringRef, DictionaryAttr facts) {
   if (failed(verifyFacts(emitError, facts, gpuQuantities)))
     return failure();
-  double lowest = numberOf(facts.getAs<FactAttr>("lowest_clock").getValue());
-  double highest = numberOf(facts.getAs<FactAttr>("highest_clock").getValue());
-  if (lowest > highest)
-    return emitError() << "the lowest clock, " << lowest << " MHz, is above the highest, " << highest
-                       << " MHz"; // C3
+  for (const Order &order : gpuOrders) {
+    auto lower = facts.getAs<FactAttr>(toRef(order.lower)), upper = facts.getAs<FactAttr>(toRef(order.upper));
+    if (lower && upper && numberOf(lower.getValue()) > numberOf(upper.getValue()))
+      return emitError() << toRef(order.message); // C3
+  }
   return success();
 }
 

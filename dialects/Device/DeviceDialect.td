@@ -67,7 +67,7 @@ def Device_GpuAttr : Device_Attr<"Gpu", "gpu"> {
     Constraints:
     - (C1) Each entry is listed in `gpuQuantities`, with the unit and in the range that stand there.
     - (C2) What `gpuQuantities` requires is there.
-    - (C3) The lowest clock is not above the highest.
+    - (C3) The lowest clock is not above the highest, nor is any other pair of `gpuOrders` the wrong way round.
 
     Example: see any file of `lib/Energy/devices`.
   }];
@@ -81,7 +81,8 @@ def Device_EnergyAttr : Device_Attr<"Energy", "energy"> {
     Energies are those at the reference clock; they scale with the square of the voltage, that of memory excepted.
 
     Constraints:
-    - (C1) Each entry is listed in `energyQuantities`, with the unit and in the range that stand there.
+    - (C1) Each entry is listed in `energyQuantities`, with the unit and in the range that stand there; the voltage does
+      not fall where the clock rises.
     - (C2) What `energyQuantities` requires is there.
 
     Example: see any file of `lib/Energy/devices`.

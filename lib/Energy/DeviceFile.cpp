@@ -169,6 +169,8 @@ private:
       if (!(value >= quantity.lowest && value <= quantity.highest))
         fail(fmt::format("{} is {} {}, outside {} to {}", quantity.name, value, fact.unit, quantity.lowest,
                          quantity.highest));
+    if (device::mustRise(quantity) && !std::is_sorted(fact.values.begin(), fact.values.end()))
+      fail(fmt::format("{} falls where the clock rises", quantity.name));
   }
 
   template <size_t count>
@@ -215,8 +217,15 @@ private:
     file.energy = facts(device::energyQuantities, name);
     if (name != file.name)
       fail(fmt::format("the energies of '{}' stand beside the limits of '{}'", name, file.name));
-    if (file.gpu["lowest_clock"].values[0] > file.gpu["highest_clock"].values[0])
-      fail("the lowest clock is above the highest");
+    for (const device::Order &order : device::gpuOrders) {
+      const Fact *lower = file.find(std::string(order.lower)), *upper = file.find(std::string(order.upper));
+      if (lower && upper && lower->values[0] > upper->values[0])
+        fail(std::string(order.message));
+    }
+    for (const char *clock : {"reference_clock", "knee_clock"})
+      if (double value = file.energy[clock].values[0];
+          value < file.gpu["lowest_clock"].values[0] || value > file.gpu["highest_clock"].values[0])
+        fail(fmt::format("{} is {} MHz, which the device does not run at", clock, value));
     expect("}");
     expect("{");
     expect("}");
@@ -289,9 +298,10 @@ Result<DeviceFile> sliceOf(const DeviceFile &whole, int slices, int of) {
   DeviceFile slice = whole;
   slice.name = fmt::format("{}-{}of{}", whole.name, slices, of);
   double share = static_cast<double>(slices) / of;
-  for (const char *name : {"multiprocessors", "power_cap", "memory_capacity", "dram_bandwidth_spec", "dram_bandwidth",
-                           "l2_capacity", "l2_effective", "l2_bandwidth", "shared_bandwidth", "core_rate",
-                           "fp64_rate", "tf32_rate", "fp16_rate", "fp8_rate", "int8_rate"})
+  for (const char *name :
+       {"multiprocessors", "power_cap", "lowest_power_cap", "memory_capacity", "dram_bandwidth_spec",
+        "dram_bandwidth", "l2_capacity", "l2_effective", "l2_bandwidth", "shared_bandwidth", "core_rate",
+        "fp64_rate", "tf32_rate", "fp16_rate", "fp8_rate", "int8_rate"})
     if (auto found = slice.gpu.find(name); found != slice.gpu.end()) {
       found->second.values[0] *= share;
       found->second.source = fmt::format("{} of {} parts of: {}", slices, of, found->second.source);

@@ -26,9 +26,10 @@ struct Conditions {
 
 /// Joules by what they are spent on.
 struct EnergyParts {
-  Joules atRest, multiprocessors, matrix, cores, shared, l2, dram;
+  Joules atRest, launches, multiprocessors, matrix, cores, shared, l2,
+      dram; ///< launches: what the time between costs
 
-  Joules total() const { return atRest + multiprocessors + matrix + cores + shared + l2 + dram; }
+  Joules total() const { return atRest + launches + multiprocessors + matrix + cores + shared + l2 + dram; }
   EnergyParts &operator+=(const EnergyParts &other);
 };
 
@@ -43,9 +44,10 @@ const std::vector<EnergyCause> &energyCauses();
 
 EnergyParts energyOf(const WorkCounts &work, const Conditions &conditions, const DeviceEnergy &device);
 
-/// The uncertainty of a prediction, as a share, two standard deviations: that of the device's fitted
-/// energies; a third where none was fitted.
-double uncertaintyOf(const DeviceEnergy &device);
+/// The uncertainty of energyOf() as a share, two standard deviations: `prediction_error` of the device file,
+/// a third where that is missing, and for joules of costs that are estimates no less than those may be off
+/// by.
+double uncertaintyOf(const WorkCounts &work, const Conditions &conditions, const DeviceEnergy &device);
 
 /// Work that ran, and the energy it took.
 struct Measurement {
@@ -82,11 +84,16 @@ std::vector<Joules> crossValidate(const std::vector<Measurement> &measurements, 
 DeviceEnergy withFittedVoltage(const std::vector<Measurement> &measurements, const DeviceEnergy &device,
                                const FitOptions &options = {});
 
-/// The file's facts with fitted costs in the place of its own; `source` and `uncertainty` go with them.
+/// The file's facts with fitted costs in the place of its own; `source` and `uncertainty`, what predictions
+/// are off by, go with them.
 DeviceFile withCosts(DeviceFile file, const EnergyFit &fit, const std::string &source, double uncertainty);
 
 /// |predicted / measured - 1|, averaged.
 double meanRelativeError(const std::vector<Joules> &predicted, const std::vector<Measurement> &measurements);
+
+/// The share of a prediction that it is off by in at most 5 of 100 cases, to judge by these. Needs one
+/// measurement.
+double coverOf(const std::vector<Joules> &predicted, const std::vector<Measurement> &measurements);
 
 /// The null model of a group that was left out: the other groups' median power, whatever the work.
 std::vector<Joules> constantPower(const std::vector<Measurement> &measurements);

@@ -66,21 +66,36 @@ static VectorXd solveNonNegative(const MatrixXd &gram, const VectorXd &right) {
   return x;
 }
 
+void NormalEquations::add(const std::vector<double> &row, double wanted) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    for (size_t j = 0; j < row.size(); ++j)
+      gram[i * row.size() + j] += row[i] * row[j];
+    right[i] += wanted * row[i];
+    largest[i] = std::max(largest[i], std::abs(row[i]));
+  }
+  ++rows;
+}
+
+std::vector<double> NormalEquations::solve(double pull, const std::vector<double> &prior) const {
+  auto toVector = [](const std::vector<double> &list) {
+    return Eigen::Map<const VectorXd>(list.data(), list.size());
+  };
+  VectorXd scale = toVector(largest).cwiseMax(1e-150), shrink = scale.cwiseInverse();
+  double ridge = std::max(pull * pull, 1e-12) * rows;
+  Eigen::Map<const MatrixXd> sums(gram.data(), scale.size(), scale.size());
+  MatrixXd scaled = shrink.asDiagonal() * sums * shrink.asDiagonal();
+  scaled.diagonal().array() += ridge;
+  VectorXd wanted = shrink.cwiseProduct(toVector(right)) + ridge * toVector(prior).cwiseProduct(scale);
+  VectorXd x = solveNonNegative(scaled, wanted).cwiseProduct(shrink);
+  return {x.data(), x.data() + x.size()};
+}
+
 std::vector<double> fitNonNegative(const Matrix &rows, const std::vector<double> &wanted, double pull,
                                    const std::vector<double> &prior) {
-  size_t columns = prior.size();
-  MatrixXd a(rows.size(), columns);
+  NormalEquations equations(prior.size());
   for (size_t i = 0; i < rows.size(); ++i)
-    a.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows[i].data(), columns);
-  VectorXd scale = a.cwiseAbs().colwise().maxCoeff().transpose().cwiseMax(1e-300);
-  a = a * scale.cwiseInverse().asDiagonal();
-  VectorXd scaledPrior = Eigen::Map<const VectorXd>(prior.data(), columns).cwiseProduct(scale);
-  double ridge = std::max(pull * pull, 1e-12) * rows.size();
-  MatrixXd gram = a.transpose() * a + ridge * MatrixXd::Identity(columns, columns);
-  VectorXd right =
-      a.transpose() * Eigen::Map<const VectorXd>(wanted.data(), wanted.size()) + ridge * scaledPrior;
-  VectorXd x = solveNonNegative(gram, right).cwiseQuotient(scale);
-  return {x.data(), x.data() + x.size()};
+    equations.add(rows[i], wanted[i]);
+  return equations.solve(pull, prior);
 }
 
 //===- Other fits

@@ -2,6 +2,7 @@
 #include "lib/Energy/Predict.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace joule {
 
@@ -62,6 +63,9 @@ static Seconds onMultiprocessors(const WorkCounts &work, const DeviceEnergy &dev
   return Seconds(cycles / clock.value());
 }
 
+// Rooflines are 14 to 21 % off on networks, in the mean: two standard deviations.
+constexpr double timeUncertainty = 0.4;
+
 static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, Hertz clock) {
   Seconds compute = std::max(computeTime(work, device, clock), onMultiprocessors(work, device, clock));
   // Multiprocessors without a block do nothing.
@@ -74,9 +78,18 @@ static Prediction predictAt(const WorkCounts &work, const DeviceEnergy &device, 
   Prediction prediction;
   prediction.clock = clock;
   prediction.time = launch + busy;
-  EnergyParts parts = energyOf(onEnginesOf(device, work), {prediction.time, clock}, device);
+  WorkCounts done = onEnginesOf(device, work);
+  EnergyParts parts = energyOf(done, {prediction.time, clock}, device);
+  Joules waiting = parts.atRest + parts.multiprocessors;
+  prediction.plusMinus =
+      Joules(std::hypot(uncertaintyOf(done, {prediction.time, clock}, device) * parts.total().value(),
+                        timeUncertainty * waiting.value()));
+  double launching = prediction.time.value() > 0 ? launch / prediction.time : 0;
+  parts.launches = launching * waiting;
+  parts.atRest = (1 - launching) * parts.atRest;
+  parts.multiprocessors = (1 - launching) * parts.multiprocessors;
   prediction.parts = parts;
-  prediction.atRest = parts.atRest;
+  prediction.atRest = parts.atRest + parts.launches;
   prediction.compute = parts.cores + parts.matrix + parts.shared + parts.multiprocessors;
   prediction.memory = parts.dram + parts.l2;
   prediction.energy = prediction.atRest + prediction.compute + prediction.memory;
@@ -110,6 +123,7 @@ Prediction operator+(const Prediction &first, const Prediction &second) {
   Prediction sum = first.time >= second.time ? first : second;
   sum.time = first.time + second.time;
   sum.energy = first.energy + second.energy;
+  sum.plusMinus = first.plusMinus + second.plusMinus;
   sum.atRest = first.atRest + second.atRest;
   sum.memory = first.memory + second.memory;
   sum.compute = first.compute + second.compute;

@@ -16,7 +16,9 @@ const char *nameOf(Bound bound);
 struct Prediction {
   Seconds time;
   Joules energy;                  ///< the sum of the three below
-  Joules atRest, memory, compute; ///< power at rest over the time; bytes; operations and what feeds them
+  Joules plusMinus; ///< two standard deviations of it: of the constants, and of a time that was not measured
+  Joules atRest, memory,
+      compute; ///< power at rest over the time, launches; bytes; operations and what feeds them
   EnergyParts parts;              ///< the same joules, by finer causes
   Bound bound = Bound::Launch;
   Hertz clock; ///< below the asked one where the power cap forces it

@@ -1,6 +1,7 @@
 // Columns, units and the checks of rows.
 #include "lib/Energy/Table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -21,26 +22,53 @@ int CsvTable::column(const std::string &name) const {
   return -1;
 }
 
-// The cells of the line that begins at `at`, which moves behind it. A quoted cell may hold line breaks.
-static std::vector<std::string> readRow(const std::string &text, size_t &at, char separator) {
-  std::vector<std::string> cells(1);
-  bool isQuoted = false;
-  for (; at < text.size(); ++at) {
-    char c = text[at];
-    if (isQuoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"')
-      cells.back() += text[++at];
-    else if (c == '"')
-      isQuoted = !isQuoted;
-    else if (c == separator && !isQuoted)
-      cells.emplace_back();
-    else if (c == '\n' && !isQuoted)
-      break;
-    else if (c != '\r')
-      cells.back() += c;
+/// Takes a text apart into rows of cells.
+class CsvReader {
+public:
+  CsvReader(const std::string &text, size_t at, char separator) : text(text), at(at), separator(separator) {}
+
+  bool atEnd() const { return at >= text.size(); }
+  /// Whether the last cell opened a quote that nothing closes.
+  bool isOpen() const { return inQuotes; }
+
+  /// The cells up to the line's end: "\n", "\r\n" or "\r". A quoted cell may hold line breaks; spaces around
+  /// one that is not quoted are not part of it.
+  std::vector<std::string> row() {
+    std::vector<std::string> cells;
+    do
+      cells.push_back(cell());
+    while (!atEnd() && text[at++] == separator);
+    if (!atEnd() && text[at - 1] == '\r' && text[at] == '\n')
+      ++at;
+    return cells;
   }
-  ++at;
-  return cells;
-}
+
+private:
+  std::string cell() {
+    std::string cell;
+    bool wasQuoted = false;
+    for (; !atEnd(); ++at) {
+      char c = text[at];
+      if (inQuotes && c == '"' && at + 1 < text.size() && text[at + 1] == '"')
+        cell += text[++at];
+      else if (c == '"')
+        inQuotes = !inQuotes, wasQuoted = true;
+      else if (!inQuotes && (c == separator || c == '\n' || c == '\r'))
+        break;
+      else
+        cell += c;
+    }
+    if (wasQuoted)
+      return cell;
+    size_t begin = cell.find_first_not_of(" \t"), end = cell.find_last_not_of(" \t");
+    return begin == std::string::npos ? "" : cell.substr(begin, end + 1 - begin);
+  }
+
+  const std::string &text;
+  size_t at;
+  char separator;
+  bool inQuotes = false;
+};
 
 // A comma, or what some spreadsheets write instead of it: a header that has no comma tells.
 static char separatorOf(const std::string &text) {
@@ -61,10 +89,14 @@ Result<CsvTable> readCsv(const std::string &path) {
   if (at == text.size())
     return Error{ErrorCode::TableInvalid, fmt::format("{} is empty", path), ""};
   CsvTable table;
-  char separator = separatorOf(text);
-  table.header = readRow(text, at, separator);
-  while (at < text.size()) {
-    std::vector<std::string> row = readRow(text, at, separator);
+  CsvReader reader(text, at, separatorOf(text));
+  table.header = reader.row();
+  while (!reader.atEnd()) {
+    std::vector<std::string> row = reader.row();
+    if (reader.isOpen())
+      return Error{ErrorCode::TableInvalid,
+                   fmt::format("{}: row {} opens a quote that nothing closes", path, table.rows.size() + 1),
+                   ""};
     if (row.size() == 1 && row[0].empty())
       continue; // an empty line
     if (row.size() != table.header.size())
@@ -95,6 +127,7 @@ struct Row {
 struct Column {
   std::string name, unit, meaning;
   std::function<void(Row &, double)> set;
+  bool isShare = false; ///< at most 1
 };
 
 void addWork(std::vector<Column> &columns) {
@@ -115,9 +148,8 @@ void addWork(std::vector<Column> &columns) {
 
 void addShares(std::vector<Column> &columns) {
   auto add = [&](const char *name, const char *meaning, std::function<void(Row &, double)> set) {
-    columns.push_back({name, "", meaning, std::move(set)});
+    columns.push_back({name, "", meaning, std::move(set), true});
   };
-  add("launches", "kernel launches", [](Row &row, double value) { row.work.launches = value; });
   add("multiprocessor_activity", "share of time and multiprocessors at work, 0 to 1",
       [](Row &row, double value) { row.work.activeShare = value; });
   add("occupancy", "resident warps over the most that fit, 0 to 1",
@@ -147,6 +179,8 @@ const std::vector<Column> &columns() {
          [](Row &row, double value) { row.memoryClock = Hertz(value); }},
     };
     addWork(columns);
+    columns.push_back(
+        {"launches", "", "kernel launches", [](Row &row, double value) { row.work.launches = value; }});
     addShares(columns);
     return columns;
   }();
@@ -191,8 +225,12 @@ struct Reading {
 
 Error invalid(std::string message) { return Error{ErrorCode::TableInvalid, std::move(message), ""}; }
 
-// Many tables write "time_ms"; that is time[ms] where both parts are known.
-std::string withBrackets(const std::string &header) {
+// "time (ms)" and "time [ms]" are time[ms], and so is "time_ms", where both parts are known.
+std::string withBrackets(std::string header) {
+  if (size_t open = header.rfind('('); open != std::string::npos && header.back() == ')')
+    header[open] = '[', header.back() = ']';
+  if (size_t space = header.find(" ["); space != std::string::npos)
+    header.erase(space, 1);
   size_t line = header.rfind('_');
   if (line == std::string::npos || header.find('[') != std::string::npos)
     return header;
@@ -230,8 +268,13 @@ Result<std::vector<Reading>> understandHeader(const CsvTable &table, const Table
       return invalid(fmt::format("there is no column '{}' to take as {}", from, to));
   if (!options.groupBy.empty() && table.column(options.groupBy) < 0)
     return invalid(fmt::format("there is no column '{}' to group by", options.groupBy));
+  for (const std::string &header : options.ignored)
+    if (table.column(header) < 0)
+      return invalid(fmt::format("there is no column '{}' to ignore", header));
   std::vector<Reading> readings;
   for (const std::string &header : table.header) {
+    if (!options.ignored.count(header) && std::count(table.header.begin(), table.header.end(), header) > 1)
+      return invalid(fmt::format("column '{}' is given twice", header));
     bool isText = header == options.groupBy && !options.columns.count(header);
     if (isText || options.ignored.count(header)) {
       readings.emplace_back();
@@ -276,8 +319,20 @@ Result<Measurement> finish(Row row, size_t number, const DeviceEnergy &device, c
     return invalid(fmt::format("row {} ran at {} MHz, {} runs at {} to {} MHz", number,
                                measurement.conditions.clock.value() / 1e6, device.name,
                                device.lowestClock.value() / 1e6, device.highestClock.value() / 1e6));
-  if (row.memoryClock && device.memoryClock.value() > 0)
-    measurement.conditions.memoryClockShare = *row.memoryClock / device.memoryClock;
+  if (row.memoryClock && device.memoryClock.value() > 0) {
+    double share = *row.memoryClock / device.memoryClock;
+    // From the clock of a board at rest to an overclocked one; tools also report it doubled or in other
+    // units.
+    if (share < 0.02 || share > 1.4)
+      return invalid(fmt::format("row {}: the memory's clock is {} MHz, that of {} is {} MHz", number,
+                                 row.memoryClock->value() / 1e6, device.name,
+                                 device.memoryClock.value() / 1e6));
+    measurement.conditions.memoryClockShare = share;
+  }
+  for (int i = 0; i < engineCount; ++i)
+    if (row.work.flops[i].value() > 0 && device.engines[i].peak.value() == 0)
+      return invalid(fmt::format("row {} has {}_flops, and {} has no such unit", number,
+                                 nameOf(static_cast<Engine>(i)), device.name));
   if (row.energy || row.power)
     measurement.energy = row.energy ? *row.energy : *row.power * measurement.conditions.time;
   if (options.needsEnergy && measurement.energy.value() <= 0)
@@ -296,13 +351,28 @@ Result<Row> readCells(const CsvTable &table, size_t index, const std::vector<Rea
     char *end = nullptr;
     double value = std::strtod(cell.c_str(), &end);
     bool isHexadecimal = cell.find_first_of("xX") != std::string::npos;
-    if (*end != 0 || isHexadecimal || !std::isfinite(value))
+    if (end != cell.c_str() + cell.size() || isHexadecimal || !std::isfinite(value))
       return invalid(fmt::format("row {}: {} is '{}', which is no number", index + 1, table.header[i], cell));
     if (value < 0)
       return invalid(fmt::format("row {}: {} is {}, below zero", index + 1, table.header[i], cell));
-    readings[i].column->set(row, value * readings[i].scale);
+    value *= readings[i].scale;
+    // Counters of activity are read with some error.
+    if (readings[i].column->isShare && value > 1.01)
+      return invalid(fmt::format("row {}: {} is {}, a share above 1", index + 1, table.header[i], cell));
+    readings[i].column->set(row, value);
   }
   return row;
+}
+
+// Energy and power that do not belong together tell of a unit that is not what the header says.
+std::string whyContradictory(const Row &row) {
+  if (!row.energy || !row.power || !row.time || row.time->value() <= 0)
+    return "";
+  double ratio = *row.energy / (*row.power * *row.time);
+  return ratio > 0.67 && ratio < 1.5
+             ? ""
+             : fmt::format("{:.4g} J, but {:.4g} W over {:.4g} s", row.energy->value(), row.power->value(),
+                           row.time->value());
 }
 
 } // namespace
@@ -356,7 +426,9 @@ Result<MeasuredTable> readMeasurements(const CsvTable &table, const DeviceEnergy
     if (!measurement)
       return measurement.error();
     measurement->group = group < 0 ? fmt::format("row {}", i + 1) : table.rows[i][group];
-    std::string reason = whyImpossible(*measurement, device);
+    std::string reason = whyContradictory(*row);
+    if (reason.empty())
+      reason = whyImpossible(*measurement, device);
     if (reason.empty())
       result.measurements.push_back(*measurement);
     else

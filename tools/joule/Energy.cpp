@@ -7,6 +7,7 @@
 #include "tools/joule/Units.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -158,20 +159,6 @@ static std::string columnsFooter(const std::string &example) {
 //===- fit
 //-----------------------------------------------------------------------------------------------------------
 
-// The error that 95 of 100 rows stay within: of few rows, no less than two standard deviations.
-static double coverOf(const std::vector<Joules> &predicted, const std::vector<Measurement> &measurements) {
-  std::vector<double> errors;
-  double squares = 0;
-  for (size_t i = 0; i < predicted.size(); ++i)
-    errors.push_back(std::abs(predicted[i] / measurements[i].energy - 1));
-  for (double error : errors)
-    squares += error * error;
-  std::sort(errors.begin(), errors.end());
-  double count = static_cast<double>(errors.size());
-  size_t last = std::min(errors.size() - 1, static_cast<size_t>(std::ceil(0.95 * count)) - 1);
-  return std::max(errors[last], 2 * std::sqrt(squares / count));
-}
-
 /// The mean of predicted / measured - 1 of each group, with its rows.
 static std::map<std::string, std::pair<double, int>>
 biasByGroup(const std::vector<Joules> &predicted, const std::vector<Measurement> &measurements) {
@@ -202,6 +189,14 @@ static void printFit(const Json &json, const EnergyFit &fit, const DeviceFile &f
   for (const Json &group : json["groups"])
     fmt::print("  {:<32} {:>7.1f} % of {} rows\n", group["name"].get<std::string>(),
                100 * group["bias"].get<double>(), group["rows"].get<int>());
+}
+
+// As texts in device files are: without what would need an escape.
+static std::string plain(std::string text) {
+  for (char &c : text)
+    if (c == '"' || c == '\\' || std::iscntrl(static_cast<unsigned char>(c)))
+      c = '_';
+  return text;
 }
 
 static void setVoltage(DeviceFile &file, const DeviceEnergy &device, const std::string &source) {
@@ -242,9 +237,9 @@ static ExitCode fitTable(const Options &options) {
     seen.push_back(energyOf(row.work, row.conditions, fitted).total());
   double error = meanRelativeError(unseen, rows), null = meanRelativeError(constantPower(rows), rows);
   double cover = coverOf(unseen, rows);
-  std::string source = options.source.empty()
-                           ? "fit to " + std::filesystem::path(options.table).filename().string()
-                           : options.source;
+  std::string source =
+      plain(options.source.empty() ? "fit to " + std::filesystem::path(options.table).filename().string()
+                                   : options.source);
   DeviceFile file = withCosts(device->file, fit, source, cover);
   if (options.fitVoltage)
     setVoltage(file, *device, source);
@@ -254,11 +249,11 @@ static ExitCode fitTable(const Options &options) {
                {"crossValidatedError", error},
                {"within95", cover},
                {"constantPowerError", null},
-               {"skill", 1 - error / null}};
+               {"skill", null > 0 ? 1 - error / null : 0}};
   for (const auto &[name, bias] : biasByGroup(unseen, rows))
     json["groups"].push_back({{"name", name}, {"bias", bias.first}, {"rows", bias.second}});
   if (!options.output.empty()) {
-    file.name = std::filesystem::path(options.output).stem().string();
+    file.name = plain(std::filesystem::path(options.output).stem().string());
     // Measurements of another thing than the columns say may give constants that no device has.
     if (Result<DeviceFile> again = readDeviceFile(file.toString(), options.output); !again)
       return fail(
@@ -278,11 +273,14 @@ static ExitCode fitTable(const Options &options) {
 //-------------------------------------------------------------------------------------------------------
 
 // The energy in the given time; where none is given, the time is predicted, too.
-static std::pair<Joules, Seconds> priceOf(const Measurement &row, const DeviceEnergy &device) {
-  if (row.conditions.time.value() > 0)
-    return {energyOf(row.work, row.conditions, device).total(), row.conditions.time};
-  Prediction prediction = joule::predict(row.work, device, row.conditions.clock);
-  return {prediction.energy, prediction.time};
+static Prediction priceOf(const Measurement &row, const DeviceEnergy &device) {
+  if (row.conditions.time.value() <= 0)
+    return joule::predict(row.work, device, row.conditions.clock);
+  Prediction prediction;
+  prediction.time = row.conditions.time;
+  prediction.energy = energyOf(row.work, row.conditions, device).total();
+  prediction.plusMinus = uncertaintyOf(row.work, row.conditions, device) * prediction.energy;
+  return prediction;
 }
 
 static ExitCode predictTable(const Options &options) {
@@ -292,20 +290,20 @@ static ExitCode predictTable(const Options &options) {
   Result<MeasuredTable> table = readTable(options, *device, false);
   if (!table)
     return fail(table.error(), options.json);
-  double uncertainty = uncertaintyOf(*device), error = 0;
+  double error = 0;
   int measured = 0;
   Json list = Json::array();
   for (const Measurement &row : table->measurements) {
-    auto [energy, time] = priceOf(row, *device);
+    Prediction price = priceOf(row, *device);
     Json json = {{"row", row.row},
-                 {"joules", energy.value()},
-                 {"plusMinus", uncertainty * energy.value()},
-                 {"watts", time.value() > 0 ? (energy / time).value() : 0},
-                 {"seconds", time.value()},
-                 {"source", "modelled"}};
+                 {"joules", price.energy.value()},
+                 {"plusMinus", price.plusMinus.value()},
+                 {"watts", price.power().value()},
+                 {"seconds", price.time.value()},
+                 {"source", nameOf(price.source)}};
     if (row.energy.value() > 0) {
       json["measuredJoules"] = row.energy.value();
-      error += std::abs(energy / row.energy - 1), ++measured;
+      error += std::abs(price.energy / row.energy - 1), ++measured;
     }
     list.push_back(json);
   }

@@ -31,7 +31,7 @@ td,th{padding:.2em .6em;border-bottom:1px solid var(--line);text-align:right;whi
 .bar{display:flex;height:1.2em;min-width:8em}.bar span{display:block}
 .key{display:inline-block;width:.9em;height:.9em;margin-right:.4em;vertical-align:middle}
 .c0{background:#7f8c8d}.c1{background:#b07aa1}.c2{background:#e15759}.c3{background:#f28e2b}.c4{background:#76b7b2}
-.c5{background:#4e79a7}.c6{background:#59a14f}
+.c5{background:#4e79a7}.c6{background:#59a14f}.c7{background:#9c755f}
 </style>
 )";
 

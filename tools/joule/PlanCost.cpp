@@ -21,7 +21,7 @@ Json describeCost(const std::vector<LaunchWork> &launches, const DeviceEnergy &d
   Prediction total = predict(launches, device);
   Json json = {{"seconds", total.time.value()},
                {"joules", total.energy.value()},
-               {"plusMinus", uncertaintyOf(device)},
+               {"plusMinus", total.energy.value() > 0 ? total.plusMinus / total.energy : 0},
                {"source", nameOf(total.source)}};
   if (total.energy.value() <= 0)
     return json;

@@ -68,6 +68,7 @@ static Json describe(const LaunchWork &row, const DeviceEnergy *device) {
   Prediction cost = joule::predict(*row.work, *device);
   json["seconds"] = cost.time.value();
   json["joules"] = cost.energy.value();
+  json["plusMinus"] = cost.energy.value() > 0 ? cost.plusMinus / cost.energy : 0;
   json["bound"] = nameOf(cost.bound);
   json["source"] = nameOf(cost.source);
   for (const EnergyCause &cause : energyCauses())

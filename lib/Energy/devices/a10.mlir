@@ -26,9 +26,10 @@ module attributes {
   }>,
   device.energy = #device.energy<"a10", {
     reference_clock = #device.fact<1695.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1051.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1051.0, "MHz", estimate, within 0.14, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1051.0, 1695.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1051.0, 1695.0], [20.0, 29.9], "W", estimate, within 0.4, "general knowledge; 50 W were fitted for a busy board">,
+    prediction_error = #device.fact<0.1, "", fit, within 0.2, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026): 95 % of rows of families left out lie within">,
     rest_power = #device.fact<17.5, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
     memory_power = #device.fact<11.7, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,
     multiprocessor_power = #device.fact<34.4, "W", fit, within 0.08, "69 networks at 900 MHz (EnergAIzer, ISPASS 2026); of families left out 95 % of rows lie within">,

@@ -26,6 +26,7 @@ module attributes {
     knee_clock = #device.fact<2000.0, "MHz", fit, within 0.1, "readings at 1600 to 2000 MHz (GPU-DVFS-Job-Schedule) show no rise of the voltage">,
     core_voltage = #device.curve<[139.0, 2000.0], [1.0, 1.0], "V", fit, within 0.1, "readings at 1600 to 2000 MHz (GPU-DVFS-Job-Schedule) show no rise of the voltage; the level is a guess">,
     idle_power = #device.curve<[139.0, 2000.0], [10.0, 10.0], "W", estimate, within 0.5, "general knowledge">,
+    prediction_error = #device.fact<0.28, "", fit, within 0.2, "30 kernels at 20 clocks (GPU-DVFS-Job-Schedule): 95 % of rows of benchmarks left out lie within">,
     rest_power = #device.fact<32.3, "W", fit, within 0.23, "hardware counters of 30 kernels at 20 clocks (GPU-DVFS-Job-Schedule); of benchmarks left out 95 % of rows lie within">,
     memory_power = #device.fact<38.6, "W", fit, within 0.23, "hardware counters of 30 kernels at 20 clocks (GPU-DVFS-Job-Schedule); of benchmarks left out 95 % of rows lie within">,
     multiprocessor_power = #device.fact<28.8, "W", fit, within 0.23, "hardware counters of 30 kernels at 20 clocks (GPU-DVFS-Job-Schedule); of benchmarks left out 95 % of rows lie within">,

@@ -32,7 +32,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"h100-pcie", {
     reference_clock = #device.fact<1755.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1123.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1123.0, "MHz", estimate, within 0.13, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1123.0, 1755.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1123.0, 1755.0], [48.0, 71.7], "W", estimate, within 0.3, "between A100 PCIe and H100 SXM">,
     per_core_flop = #device.fact<5.2, "pJ/flop", estimate, within 0.15, "as on the H200">,

@@ -28,7 +28,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"l4", {
     reference_clock = #device.fact<2040.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1224.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1224.0, "MHz", estimate, within 0.12, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1224.0, 2040.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1224.0, 2040.0], [16.6, 24.8], "W", measured, within 0.2, "published reading; grows as V to the 1.8">,
     per_core_flop = #device.fact<5.0, "pJ/flop", estimate, within 0.3, "as on A40 and H200, by process">,

@@ -31,15 +31,16 @@ module attributes {
   }>,
   device.energy = #device.energy<"l40s", {
     reference_clock = #device.fact<2520.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1512.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1512.0, "MHz", estimate, within 0.099, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1512.0, 2520.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1512.0, 2520.0], [36.9, 55.1], "W", measured, within 0.2, "published reading of an L40; grows as V to the 1.8">,
-    per_core_flop = #device.fact<5.0, "pJ/flop", estimate, within 0.3, "as on A40 and H200, by process">,
+    multiprocessor_power = #device.fact<73.0, "W", fit, within 0.2, "roofline runs on an L40 at 2520 MHz, gpu-benches">,
+    per_core_flop = #device.fact<6.1, "pJ/flop", fit, within 0.15, "roofline runs on an L40 at 2520 MHz, gpu-benches">,
     per_tf32_flop = #device.fact<1.6, "pJ/flop", estimate, within 0.4, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
     per_fp16_flop = #device.fact<0.8, "pJ/flop", estimate, within 0.4, "as on the H100, by process">,
     per_fp8_flop = #device.fact<0.4, "pJ/flop", estimate, within 0.4, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
     per_int8_flop = #device.fact<0.4, "pJ/flop", estimate, within 0.4, "follows from per_fp16_flop by operand width, 4 : 2 : 1 as on an H800">,
-    per_dram_byte = #device.fact<101.0, "pJ/B", estimate, within 0.2, "as on the A40, the same memory">
+    per_dram_byte = #device.fact<100.0, "pJ/B", fit, within 0.15, "roofline runs on an L40 at 2520 MHz, gpu-benches: the whole path">
   }>
 } {
 }

@@ -24,7 +24,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"orin-agx", {
     reference_clock = #device.fact<1300.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<650.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<650.0, "MHz", estimate, within 0.23, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[650.0, 1300.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[650.0, 1300.0], [6.3, 9.4], "W", measured, within 0.2, "published reading of the whole module">,
     per_core_flop = #device.fact<5.2, "pJ/flop", estimate, within 0.4, "as on the A100, by process">,

@@ -30,7 +30,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"rtx-3090", {
     reference_clock = #device.fact<1695.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1161.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1161.0, "MHz", estimate, within 0.13, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1161.0, 1695.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1161.0, 1695.0], [25.0, 37.4], "W", estimate, within 0.4, "general knowledge">,
     per_core_flop = #device.fact<6.1, "pJ/flop", fit, within 0.15, "roofline runs on eight A40, the same generation">,

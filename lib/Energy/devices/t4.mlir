@@ -23,7 +23,7 @@ module attributes {
   }>,
   device.energy = #device.energy<"t4", {
     reference_clock = #device.fact<1590.0, "MHz", spec, within 0.0, "the clock that the energies below are given for">,
-    knee_clock = #device.fact<986.0, "MHz", estimate, within 0.1, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
+    knee_clock = #device.fact<986.0, "MHz", estimate, within 0.15, "knees lie at 0.57 to 0.80 of the highest clock on six GPUs with data">,
     core_voltage = #device.curve<[986.0, 1590.0], [0.7, 0.875], "V", estimate, within 0.1, "flat to the knee, then 1.25 times that at the highest clock, as on the A100 (1.24 to 1.29)">,
     idle_power = #device.curve<[986.0, 1590.0], [9.5, 14.2], "W", estimate, within 0.3, "general knowledge">,
     per_core_flop = #device.fact<7.0, "pJ/flop", estimate, within 0.4, "between the 1080 Ti and the A40">,

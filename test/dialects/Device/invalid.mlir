@@ -57,6 +57,12 @@ module attributes {test.x = #device.gpu<"x", {power_cap = #device.fact<400.0, "W
 
 // -----
 
+// energy_c1_rising
+// expected-error @below {{core_voltage falls where the clock rises}}
+module attributes {test.x = #device.energy<"x", {core_voltage = #device.curve<[1000.0, 2000.0], [0.9, 0.8], "V", fit, within 0.1, "somewhere">}>} {}
+
+// -----
+
 // energy_c2
 // expected-error @below {{a device without reference_clock}}
 module attributes {test.x = #device.energy<"x", {knee_clock = #device.fact<1000.0, "MHz", spec, within 0.0, "maker">}>} {}

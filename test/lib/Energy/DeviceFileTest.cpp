@@ -62,6 +62,12 @@ TEST(DeviceFile, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(
       complaintOf(with(good, "lowest_clock = #device.fact<210.0", "lowest_clock = #device.fact<2100.0")),
       "the lowest clock is above the highest");
+  EXPECT_EQ(complaintOf(with(good, "[0.7438, 0.7438", "[0.7438, 0.7437")),
+            "core_voltage falls where the clock rises");
+  EXPECT_EQ(complaintOf(with(good, "power_cap = #device.fact<400.0", "power_cap = #device.fact<90.0")),
+            "the lowest power cap is above the board's own");
+  EXPECT_EQ(complaintOf(with(good, "knee_clock = #device.fact<1110.0", "knee_clock = #device.fact<1500.0")),
+            "knee_clock is 1500 MHz, which the device does not run at");
   EXPECT_EQ(complaintOf(with(good, "[210.0, 270.0", "[270.0, 210.0")), "a curve whose clocks do not rise");
   EXPECT_EQ(complaintOf(good + "x"), "something follows the module");
 }
@@ -83,6 +89,7 @@ TEST(DeviceFile, ASliceHasItsShare) {
   EXPECT_NEAR(slice->idle(slice->highestClock).value(), a100().idle(a100().highestClock).value() * 3 / 7,
               1e-9);
   EXPECT_EQ(slice->costs.byte[0], a100().costs.byte[0]);
+  EXPECT_LT(slice->lowestPowerCap, slice->powerCap);
   for (const char *wrong : {"a100:8/7", "a100:0/7", "a100:3", "a100:x/y", "a100:3/7x", "a100:1/0"})
     EXPECT_FALSE(deviceNamed(wrong)) << wrong;
 }

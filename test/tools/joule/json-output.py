@@ -58,7 +58,7 @@ found = joule("report", "model.joule", "--dim", "batch=4", "--node", "relu")
 keys(found, "model", "targets")
 keys(found["targets"][0], "target", "launches", "launchesNotModelled", "launchesNotCounted", "device", "total")
 launch = found["targets"][0]["launches"][0]
-keys(launch, "kernel", "nodes", "family", "flops", "bytes", "counted", "seconds", "joules", "bound", "source", "joulesByCause")
+keys(launch, "kernel", "nodes", "family", "flops", "bytes", "counted", "seconds", "joules", "plusMinus", "bound", "source", "joulesByCause")
 keys(launch["counted"], "instructions", "fp32", "integer", "special", "l2Bytes", "sharedBytes", "blocks")
 assert launch["counted"]["l2Bytes"] == launch["bytes"] == 64 and launch["counted"]["blocks"] == 1, launch
 total = found["targets"][0]["total"]
