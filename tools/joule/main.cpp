@@ -1,4 +1,5 @@
 // `joule`, the command line: one file per subcommand.
+#include "joule/Version.h"
 #include "lib/File/PendingPath.h"
 #include "tools/joule/Command.h"
 
@@ -56,6 +57,7 @@ int main(int argc, char **argv) {
   try {
     CLI::App app("Compiles ONNX models for NVIDIA GPUs, and runs them there or on a virtual GPU.", "joule");
     app.require_subcommand(1);
+    app.set_version_flag("--version", "joule " JOULE_VERSION, "Print the version and exit");
     app.footer("example: joule run model.onnx --random\nhelp on a command: joule COMMAND --help");
     app.failure_message([](const CLI::App *app, const CLI::Error &error) {
       return fmt::format("joule: {}\n{}\n", error.what(), "run with --help for more information");

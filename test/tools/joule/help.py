@@ -35,6 +35,7 @@ def check_options(command, page, lines):
 
 overview = joule("--help")
 assert overview.returncode == 0, overview
+assert re.fullmatch(r"joule \d+\.\d+\.\d+\n", joule("--version").stdout)
 commands = re.findall(r"^  (\w+) ", overview.stdout.split("Subcommands:")[1], re.M)
 assert set(commands) == {"bench", "check", "compile", "doctor", "energy", "explain", "report", "run", "verify"}, commands
 lines = [line for file in tests.iterdir() if file.suffix in (".py", ".test") for line in file.read_text().splitlines()]
