@@ -255,9 +255,12 @@ static void freeMemoryOf(CUcontext context) {
   {
     std::lock_guard lock(driver().mutex);
     for (auto &[address, allocation] : driver().allocations)
-      if (allocation.context == context &&
-          (allocation.kind == MemoryKind::Device || allocation.kind == MemoryKind::Managed))
+      if (allocation.context != context)
+        continue;
+      else if (allocation.kind == MemoryKind::Device || allocation.kind == MemoryKind::Managed)
         addresses.push_back(address);
+      else
+        allocation.context = &context->device->primary; // outlives it
   }
   for (uint64_t address : addresses)
     release(address, false);
@@ -278,6 +281,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
   }
   destroyImageObjectsOf(context);
   destroyArraysOf(context);
+  destroyModulesOf(context);
   freeMemoryOf(context);
   for (auto &[handle, stream] : context->streams) {
     driver().handles.remove(handle, HandleKind::Stream);

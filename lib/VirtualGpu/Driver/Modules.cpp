@@ -59,6 +59,8 @@ static CUmodule load(std::string text, CUcontext context, const JitLog &log) {
     auto made = std::make_unique<CUmod_st>(std::move(text), context, context->device->memory,
                                            decodeOptions(*context->device));
     driver().handles.add(made.get(), HandleKind::Module);
+    std::lock_guard lock(context->mutex);
+    context->modules.insert(made.get());
     return made.release();
   } catch (const ptx::ParseError &error) {
     log.write(error.what());
@@ -107,8 +109,21 @@ CUresult cuModuleUnload(CUmodule module) {
   for (auto &[name, function] : module->functions)
     driver().handles.remove(function.get(), HandleKind::Function);
   forgetReferencesOf(module);
+  {
+    std::lock_guard lock(module->context->mutex);
+    module->context->modules.erase(module);
+  }
+  if (module->library) {
+    std::lock_guard lock(module->library->mutex);
+    module->library->modules.erase(module->context);
+  }
   delete module;
   return CUDA_SUCCESS;
+}
+
+void destroyModulesOf(CUcontext context) {
+  while (!context->modules.empty())
+    cuModuleUnload(*context->modules.begin());
 }
 
 CUresult cuModuleGetLoadingMode(int *mode) {
@@ -276,8 +291,10 @@ CUresult cuFuncGetName(const char **name, CUfunction function) {
 static CUmodule moduleIn(CUlibrary library, CUcontext context) {
   std::lock_guard lock(library->mutex);
   CUmodule &module = library->modules[context];
-  if (!module)
+  if (!module) {
     module = load(library->text, context, JitLog(0, nullptr, nullptr));
+    module->library = library;
+  }
   return module;
 }
 
@@ -315,8 +332,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, CUjit_optio
 CUresult cuLibraryUnload(CUlibrary library) {
   if (!driver().handles.remove(library, HandleKind::Library))
     fail(CUDA_ERROR_INVALID_HANDLE, "not a library");
-  for (auto &[context, module] : library->modules)
-    if (driver().handles.has(module, HandleKind::Module))
+  auto modules = library->modules; // each takes itself out
+  for (auto &[context, module] : modules)
+    if (module)
       cuModuleUnload(module);
   for (auto &[name, kernel] : library->kernels)
     driver().handles.remove(kernel.get(), HandleKind::Kernel);

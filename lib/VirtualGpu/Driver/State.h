@@ -90,6 +90,7 @@ struct CUctx_st {
   std::set<CUcontext> peers;
   std::set<CUarray> arrays;
   std::set<CUmipmappedArray> mipmappedArrays;
+  std::set<CUmodule> modules;
   int cacheConfig = 0;
 };
 
@@ -98,6 +99,7 @@ struct CUmod_st {
            const joule::vgpu::DecodeOptions &options)
       : context(context), module(std::move(text), memory, options) {}
   CUcontext context;
+  CUlibrary library = nullptr; // whose module in this context it is
   joule::vgpu::LoadedModule module;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
   std::map<std::string, std::shared_ptr<CUtexref_st>> textureReferences;
@@ -199,6 +201,8 @@ void poison(CUcontext context, CUresult code, const std::string &message);
 void drain(CUcontext context);
 /// Waits for every stream of every context: before memory goes that any of them may use.
 void drainAll();
+/// A context ends: its modules do too.
+void destroyModulesOf(CUcontext context);
 unsigned long long newId();
 
 /// Fails with CUDA_ERROR_INVALID_HANDLE, or INVALID_CONTEXT for a context, where `handle` is none of `kind`.

@@ -206,6 +206,29 @@ TEST_F(ForeignDriverTest, AFailedKernelPoisonsItsContextAlone) {
   OK(cuCtxDestroy_v2(other));
 }
 
+TEST_F(ForeignDriverTest, WhatAContextHoldsEndsWithIt) {
+  CUcontext other;
+  CUmodule its, ofLibrary;
+  CUfunction function;
+  CUlibrary library;
+  CUkernel kernel;
+  OK(cuCtxCreate_v2(&other, 0, 0));
+  OK(cuModuleLoadData(&its, text));
+  OK(cuModuleGetFunction(&function, its, "add"));
+  OK(cuLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  OK(cuLibraryGetModule(&ofLibrary, library));
+  OK(cuCtxDestroy_v2(other));
+  int registers = 0;
+  EXPECT_EQ(cu().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cu().cuModuleUnload(its), CUDA_ERROR_INVALID_HANDLE);
+  OK(cuCtxSetCurrent(context));
+  OK(cuLibraryGetKernel(&kernel, library, "add")); // in this context it is loaded afresh
+  OK(cuKernelGetFunction(&function, kernel));
+  OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+  OK(cuLibraryUnload(library));
+}
+
 TEST_F(ForeignDriverTest, ALoadThatIsWidenedWithinSixteenBytesIsNoFault) {
   CUdeviceptr three;
   OK(cuMemAlloc_v2(&three, 12));
