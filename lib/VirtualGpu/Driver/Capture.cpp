@@ -156,6 +156,27 @@ static bool isJoined(const Capture &capture) {
   return true;
 }
 
+/// Its streams run again. With the lock on captures.
+static void end(const std::shared_ptr<Capture> &capture) {
+  for (CUstream stream : capture->streams) {
+    stream->capture = nullptr;
+    stream->captured.clear();
+  }
+  activeCaptures().erase(capture);
+  --numActive;
+}
+
+void abandonCapture(CUstream stream) {
+  std::unique_lock lock(captureMutex());
+  std::shared_ptr<Capture> capture = stream->capture;
+  if (!capture)
+    return;
+  end(capture);
+  lock.unlock();
+  if (capture->makesGraph)
+    cuGraphDestroy(capture->graph);
+}
+
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
   want(graph, "null pointer");
   CUstream stream = streamOf(handle);
@@ -168,12 +189,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
   if (capture->mode != modeRelaxed && capture->thread != std::this_thread::get_id())
     fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "the capture began in another thread");
   bool joined = isJoined(*capture);
-  for (CUstream other : capture->streams) {
-    other->capture = nullptr;
-    other->captured.clear();
-  }
-  activeCaptures().erase(capture);
-  --numActive;
+  end(capture);
   lock.unlock();
   *graph = nullptr;
   if (!capture->invalidated.empty() || !joined) {

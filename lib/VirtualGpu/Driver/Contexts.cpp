@@ -285,10 +285,13 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
   freeMemoryOf(context);
   for (auto &[handle, stream] : context->streams) {
     driver().handles.remove(handle, HandleKind::Stream);
+    abandonCapture(handle);
     stream->queue->close();
   }
-  for (auto &[thread, stream] : context->perThread)
+  for (auto &[thread, stream] : context->perThread) {
+    abandonCapture(stream.get());
     stream->queue->close();
+  }
   context->legacy.queue->close();
   delete context;
   return CUDA_SUCCESS;

@@ -132,6 +132,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   if (!driver().handles.remove(stream, HandleKind::Stream))
     fail(CUDA_ERROR_INVALID_HANDLE, "not a stream");
   CUcontext context = stream->context;
+  abandonCapture(stream);
   stream->queue->close();
   // What the legacy stream would have waited for must still end first.
   if (CompletionPtr last = stream->queue->last(); last && !last->isDone())

@@ -108,6 +108,8 @@ AllocWork makeAllocWork(CUcontext context, const CUDA_MEM_ALLOC_NODE_PARAMS &par
 void capture(CUstream stream, Work work);
 void captureRecord(CUstream stream, CUevent event);
 void captureWait(CUstream stream, CUevent event);
+/// A stream ends: what it is captured into does, too, and comes to nothing.
+void abandonCapture(CUstream stream);
 /// Fails where the stream, or one that it would wait for, is captured: for functions that must run at once.
 void refuseWhileCapturing(CUstream stream);
 

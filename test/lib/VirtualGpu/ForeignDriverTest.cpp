@@ -206,6 +206,21 @@ TEST_F(ForeignDriverTest, AFailedKernelPoisonsItsContextAlone) {
   OK(cuCtxDestroy_v2(other));
 }
 
+TEST_F(ForeignDriverTest, ACaptureEndsWithItsStreamAndItsContext) {
+  CUstream captured;
+  OK(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamBeginCapture_v2(captured, 0));
+  OK(cuStreamDestroy_v2(captured));
+  OK(cuCtxSynchronize()); // refused while streams are captured
+  CUcontext other;
+  OK(cuCtxCreate_v2(&other, 0, 0));
+  OK(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamBeginCapture_v2(captured, 0));
+  OK(cuCtxDestroy_v2(other));
+  OK(cuCtxSetCurrent(context));
+  OK(cuCtxSynchronize());
+}
+
 TEST_F(ForeignDriverTest, WhatAContextHoldsEndsWithIt) {
   CUcontext other;
   CUmodule its, ofLibrary;
