@@ -3,6 +3,7 @@
 // itself fails.
 #include "lib/VirtualGpu/BlockRunner.h"
 #include "lib/VirtualGpu/Check/BlockChecker.h"
+#include "lib/VirtualGpu/OnceHandlers.h"
 #include "lib/VirtualGpu/Ptx.h"
 #include "lib/VirtualGpu/TensorMap.h"
 #include "lib/VirtualGpu/WarpgroupOperand.h"
@@ -16,13 +17,6 @@
 
 namespace joule::vgpu {
 namespace {
-
-using u8 = uint8_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
-template <class T> T *at(u8 *r, u32 offset) { return reinterpret_cast<T *>(r + offset); }
 
 BlockChecker &checkerOf(Warp *w) { return *static_cast<BlockRunner *>(w->runner)->checker(); }
 

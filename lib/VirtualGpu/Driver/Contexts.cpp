@@ -254,13 +254,14 @@ static void freeMemoryOf(CUcontext context) {
   std::vector<uint64_t> addresses;
   {
     std::lock_guard lock(driver().mutex);
-    for (auto &[address, allocation] : driver().allocations)
+    for (auto &[address, allocation] : driver().allocations) {
       if (allocation.context != context)
         continue;
-      else if (allocation.kind == MemoryKind::Device || allocation.kind == MemoryKind::Managed)
+      if (allocation.kind == MemoryKind::Device || allocation.kind == MemoryKind::Managed)
         addresses.push_back(address);
       else
         allocation.context = &context->device->primary; // outlives it
+    }
   }
   for (uint64_t address : addresses)
     release(address, false);
