@@ -14,6 +14,7 @@ namespace {
 
 using Float16 = f32 __attribute__((vector_size(64)));
 using Int16 = s32 __attribute__((vector_size(64)));
+using Short16 = s16 __attribute__((vector_size(32)));
 
 constexpr s32 exponentOfZero = -400; // of a factor: that of its product is below every other
 
@@ -24,6 +25,7 @@ template <class V, class T> JOULE_INLINE V loadVector(const T *from) {
 }
 template <class V, class T> JOULE_INLINE void storeVector(T *to, V v) { memcpy(to, &v, sizeof v); }
 JOULE_INLINE Int16 larger(Int16 a, Int16 b) { return a > b ? a : b; }
+JOULE_INLINE Short16 larger(Short16 a, Short16 b) { return a > b ? a : b; }
 
 /// x = significand * 2^exponent, where the exponent is at least `smallest`; 0 has `ofZero`.
 JOULE_INLINE void takeApart(Float16 x, s32 smallest, s32 ofZero, Float16 &significand, Int16 &exponent) {
@@ -49,6 +51,26 @@ JOULE_INLINE void takeApart(const f32 *x, int count, s32 smallest, f32 *signific
   takeApart(rest, smallest, exponentOfZero, s, e);
   memcpy(significands + i, &s, sizeof(f32) * size_t(count - i));
   memcpy(exponents + i, &e, sizeof(s32) * size_t(count - i));
+}
+
+/// The exponents alone.
+JOULE_INLINE void exponentsOf(const f32 *x, int count, s32 smallest, s16 *exponents) {
+  for (int i = 0; i < count; ++i) {
+    u32 magnitude = bitsOf<u32>(x[i]) & 0x7fffffffu;
+    s32 e = s32(magnitude >> 23) - 127;
+    e = e < smallest ? smallest : e;
+    exponents[i] = s16(magnitude == 0 ? exponentOfZero : e);
+  }
+}
+
+/// Is everything zero or so near to one that no product overflows or underflows?
+JOULE_INLINE bool allModerate(const f32 *x, int count) {
+  u32 far = 0;
+  for (int i = 0; i < count; ++i) {
+    u32 magnitude = bitsOf<u32>(x[i]) & 0x7fffffffu;
+    far |= u32(magnitude != 0) & u32(magnitude - (77u << 23) >= 100u << 23); // 2^-50 to 2^50
+  }
+  return far == 0;
 }
 
 JOULE_INLINE bool allFinite(const f32 *x, int count) {
@@ -131,12 +153,28 @@ JOULE_INLINE Float16 finish(Int16 first, Int16 second, Int16 scale, int resultFr
 constexpr int mostOfA = 64 * 32, mostColumns = 8, mostOfK = 32;
 
 /// Factors taken apart. A: by blocks of sixteen rows, in each k columns. B: up to eight columns of k.
+/// Moderate factors are multiplied as they are, and only their exponents are here.
 struct ApartFactors {
   alignas(64) f32 a[mostOfA];
   alignas(64) s32 exponentsOfA[mostOfA];
   alignas(64) f32 b[mostColumns * mostOfK];
   alignas(64) s32 exponentsOfB[mostColumns * mostOfK];
+  alignas(64) s16 shortExponentsOfA[mostOfA];
+  alignas(64) s16 shortExponentsOfB[mostColumns * mostOfK];
 };
+
+/// c as an integer, in units of 2^(top - fraction).
+JOULE_INLINE Int16 cutAddend(Float16 significand, Int16 exponent, Int16 top, int fraction) {
+  // Far below the last place a term is cut to nothing, so its power of two need not be smaller.
+  Int16 power = larger(exponent - top, Int16{} - 60) + (fraction + 127);
+  return __builtin_convertvector(significand * (Float16)(power << 23), Int16);
+}
+
+JOULE_INLINE Float16 sumOrOverflow(const MatrixRule &rule, Int16 first, Int16 second, Int16 top, Float16 c) {
+  Int16 overflown = ((Int16)c & 0x7f800000) == 0x7f800000;
+  Float16 sum = finish(first, second, top - rule.fraction, rule.resultFraction);
+  return (Float16)(overflown ? (Int16)c : (Int16)sum);
+}
 
 /// Sixteen rows of one column: c plus K products.
 template <int K>
@@ -148,28 +186,33 @@ JOULE_INLINE Float16 addProducts(const MatrixRule &rule, const f32 *a, const s32
   Int16 top = ec;
   for (int k = 0; k < K; ++k)
     top = larger(top, x[k] = loadVector<Int16>(ea + k * 16) + eb[k]);
-  // Far below the last place a term is cut to nothing, so its power of two need not be smaller.
   Int16 floor = top - 60, bias = top - (rule.fraction + 127);
-  Int16 sums[2] = {Int16{}, __builtin_convertvector(sc * (Float16)((larger(ec, floor) - bias) << 23), Int16)};
+  Int16 sums[2] = {Int16{}, cutAddend(sc, ec, top, rule.fraction)};
   for (int k = 0; k < K; ++k) {
     Float16 product = loadVector<Float16>(a + k * 16) * b[k];
     sums[k < K / 2] +=
         __builtin_convertvector(product * (Float16)((larger(x[k], floor) - bias) << 23), Int16);
   }
-  Int16 overflown = ((Int16)c & 0x7f800000) == 0x7f800000;
-  Float16 sum = finish(sums[0], sums[1], top - rule.fraction, rule.resultFraction);
-  return (Float16)(overflown ? (Int16)c : (Int16)sum);
+  return sumOrOverflow(rule, sums[0], sums[1], top, c);
 }
 
-/// The products [first, first + K) of sixteen rows, to `columns` columns of d, whose stride is m. One column
-/// does not wait for the other, so the processor works on several.
+/// The same of moderate factors, whose products are exact in f32; m is the distance of A's columns.
 template <int K>
-inline void addStep(const MatrixRule &rule, const ApartFactors &f, int m, int k, int columns, int block,
-                    int first, f32 *d) {
-  int inA = (block * k + first) * 16;
-  for (int j = 0; j < columns; ++j)
-    storeVector(d + j * m, addProducts<K>(rule, f.a + inA, f.exponentsOfA + inA, f.b + j * k + first,
-                                          f.exponentsOfB + j * k + first, loadVector<Float16>(d + j * m)));
+JOULE_INLINE Float16 addModerateProducts(const MatrixRule &rule, const f32 *a, int m, const s16 *ea,
+                                         const f32 *b, const s16 *eb, Float16 c) {
+  Float16 sc;
+  Int16 ec;
+  takeApart(c, -126, -126, sc, ec);
+  Short16 most = loadVector<Short16>(ea) + eb[0];
+  for (int k = 1; k < K; ++k)
+    most = larger(most, loadVector<Short16>(ea + k * 16) + eb[k]);
+  Int16 top = larger(ec, __builtin_convertvector(most, Int16));
+  // The largest power of two is too small only where all products are zero.
+  Float16 scale = (Float16)((rule.fraction + 127 - larger(top, Int16{} + (rule.fraction - 127))) << 23);
+  Int16 sums[2] = {Int16{}, cutAddend(sc, ec, top, rule.fraction)};
+  for (int k = 0; k < K; ++k)
+    sums[k < K / 2] += __builtin_convertvector(loadVector<Float16>(a + k * m) * b[k] * scale, Int16);
+  return sumOrOverflow(rule, sums[0], sums[1], top, c);
 }
 
 /// What infinities and NaNs among the terms make of a sum; `finite` if there are none.
@@ -185,8 +228,26 @@ inline f32 specialSum(f32 c, const f32 *a, int m, const f32 *b, int count, f32 f
 struct Factors {
   int m, n, k;
   const f32 *a, *b;
-  bool finite; // a, b and c
+  bool finite;   // a, b and c
+  bool moderate; // a and b
 };
+
+/// The products [first, first + K) of sixteen rows, to p.n columns of d. One column does not wait for the
+/// other, so the processor works on several.
+template <int K>
+inline void addStep(const MatrixRule &rule, const ApartFactors &f, const Factors &p, int block, int first,
+                    f32 *d) {
+  int inA = (block * p.k + first) * 16;
+  for (int j = 0; j < p.n; ++j) {
+    int inB = j * p.k + first;
+    Float16 c = loadVector<Float16>(d + j * p.m);
+    storeVector(d + j * p.m, p.moderate ? addModerateProducts<K>(rule, p.a + first * p.m + block * 16, p.m,
+                                                                 f.shortExponentsOfA + inA, p.b + inB,
+                                                                 f.shortExponentsOfB + inB, c)
+                                        : addProducts<K>(rule, f.a + inA, f.exponentsOfA + inA, f.b + inB,
+                                                         f.exponentsOfB + inB, c));
+  }
+}
 
 __attribute__((noinline)) inline void mendColumns(const Factors &p, int block, int first, int step,
                                                   const f32 *before, f32 *d) {
@@ -204,7 +265,7 @@ JOULE_INLINE void addColumns(const MatrixRule &rule, const ApartFactors &f, cons
   for (int first = 0; first < p.k; first += K) {
     for (int j = 0; j < p.n && !p.finite; ++j)
       memcpy(before + j * 16, d + j * p.m, sizeof(f32) * 16);
-    addStep<K>(rule, f, p.m, p.k, p.n, block, first, d);
+    addStep<K>(rule, f, p, block, first, d);
     if (__builtin_expect(!p.finite, 0))
       mendColumns(p, block, first, K, before, d);
   }
@@ -229,16 +290,28 @@ inline void addBlock(const MatrixRule &rule, const ApartFactors &f, const Factor
 inline void multiplyExactly(const MatrixRule &rule, int m, int n, int k, const f32 *a, const f32 *b,
                             const f32 *c, f32 *d) {
   ApartFactors f;
+  bool finiteFactors = allFinite(a, m * k) && allFinite(b, n * k);
+  bool finite = finiteFactors && allFinite(c, m * n);
+  // Of f16 and fp8 all finite numbers are.
+  bool moderate =
+      finiteFactors && (rule.smallestExponent > -50 || (allModerate(a, m * k) && allModerate(b, n * k)));
   for (int block = 0; block < m / 16; ++block)
-    for (int column = 0; column < k; ++column)
-      takeApart(a + column * m + block * 16, 16, rule.smallestExponent, f.a + (block * k + column) * 16,
-                f.exponentsOfA + (block * k + column) * 16);
-  bool finite = allFinite(a, m * k) && allFinite(b, n * k) && allFinite(c, m * n);
+    for (int column = 0; column < k; ++column) {
+      const f32 *from = a + column * m + block * 16;
+      int to = (block * k + column) * 16;
+      if (moderate)
+        exponentsOf(from, 16, rule.smallestExponent, f.shortExponentsOfA + to);
+      else
+        takeApart(from, 16, rule.smallestExponent, f.a + to, f.exponentsOfA + to);
+    }
   if (c != d)
     memmove(d, c, sizeof(f32) * size_t(m) * size_t(n));
   for (int j = 0; j < n; j += mostColumns) {
-    Factors p = {m, n - j < mostColumns ? n - j : mostColumns, k, a, b + j * k, finite};
-    takeApart(p.b, p.n * k, rule.smallestExponent, f.b, f.exponentsOfB);
+    Factors p = {m, n - j < mostColumns ? n - j : mostColumns, k, a, b + j * k, finite, moderate};
+    if (moderate)
+      exponentsOf(p.b, p.n * k, rule.smallestExponent, f.shortExponentsOfB);
+    else
+      takeApart(p.b, p.n * k, rule.smallestExponent, f.b, f.exponentsOfB);
     for (int block = 0; block < m / 16; ++block)
       addBlock(rule, f, p, block, d + j * m + block * 16);
   }

@@ -6,25 +6,24 @@ namespace joule::vgpu::JOULE_VGPU_ISA {
 namespace {
 
 // Lane i of the j-th group of eight names row i of the j-th 8x8 matrix of 16-bit elements; lane l receives
-// elements 2(l%4) and 2(l%4)+1 of row l/4.
+// elements 2(l%4) and 2(l%4)+1 of row l/4: so the lanes' results together are the rows after each other.
 template <int N, bool Transposed> Status loadMatrix(const Op *op, u8 *r, Warp *w) {
   Access access;
   u32 mask = w->mask;
   w->mask = allLanes >> (32 - 8 * N);
-  bool ok = resolveSlowly(op, r, w, access, 16);
+  bool ok = resolve<16>(op, r, w, access);
   w->mask = mask;
   if (!ok)
     return Status::Fault;
   for (int j = 0; j < N; ++j) {
-    u16 m[8][8];
+    const u8 *rows[8];
     for (int i = 0; i < 8; ++i)
-      memcpy(m[i], reinterpret_cast<const void *>(access.address[j * 8 + i]), 16);
-    u32 *d = at<u32>(r, N == 1 ? op->d : op->list[j]);
-    for (int l = 0; l < 32; ++l) {
-      int row = l / 4, column = 2 * (l % 4);
-      d[l] = Transposed ? m[column][row] | u32(m[column + 1][row]) << 16
-                        : m[row][column] | u32(m[row][column + 1]) << 16;
-    }
+      rows[i] = reinterpret_cast<const u8 *>(access.address[j * 8 + i]);
+    u8 *d = r + (N == 1 ? op->d : op->list[j]);
+    for (int i = 0; i < 8 && !Transposed; ++i)
+      memcpy(d + 16 * i, rows[i], 16);
+    if (Transposed)
+      turnEight(rows, d);
   }
   JOULE_NEXT;
 }

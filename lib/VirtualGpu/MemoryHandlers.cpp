@@ -203,6 +203,12 @@ template <class T> Status atomic(const Op *op, u8 *r, Warp *w) {
   JOULE_NEXT;
 }
 
+JOULE_INLINE bool resolveCopy(const Op *op, u8 *r, Warp *w, Access &access) {
+  return op->n == 16  ? resolve<16>(op, r, w, access)
+         : op->n == 8 ? resolve<8>(op, r, w, access)
+                      : resolve<4>(op, r, w, access);
+}
+
 Status copyAsync(const Op *op, u8 *r,
                  Warp *w) { // a: to, b: from, n: bytes, c: a register with the bytes to read
   Access to, from;
@@ -219,10 +225,10 @@ Status copyAsync(const Op *op, u8 *r,
     if (op->c == noRegister || at<u32>(r, op->c)[i] != 0)
       reading |= 1u << i;
   }
-  if (!resolveSlowly(&target, r, w, to, op->n))
+  if (!resolveCopy(&target, r, w, to))
     return Status::Fault;
   w->mask = reading;
-  bool readable = resolveSlowly(&source, r, w, from, op->n);
+  bool readable = resolveCopy(&source, r, w, from);
   w->mask = mask;
   if (!readable)
     return Status::Fault;
@@ -232,9 +238,14 @@ Status copyAsync(const Op *op, u8 *r,
     if (bytes > op->n)
       bytes = op->n;
     u8 *p = reinterpret_cast<u8 *>(to.address[i]);
+    const u8 *q = reinterpret_cast<const u8 *>(from.address[i]);
+    if (bytes == 16) { // mostly, and without a call
+      memcpy(p, q, 16);
+      continue;
+    }
     memset(p + bytes, 0, op->n - bytes);
     if (bytes)
-      memcpy(p, reinterpret_cast<const u8 *>(from.address[i]), bytes);
+      memcpy(p, q, bytes);
   }
   JOULE_NEXT;
 }

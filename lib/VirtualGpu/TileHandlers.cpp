@@ -64,10 +64,12 @@ bool rowsFromInside(Warp *w, const WarpgroupOperand &d, int first, int count, in
                  u64((chunks - 1) >> d.swizzle) * d.leading;
   if ((furthest | 127) >= w->sharedSize)
     return false;
-  const u8 *shared = w->shared;
-  for (int i = 0; i < count; ++i)
-    for (u32 j = 0; j < chunks; ++j)
-      memcpy(rows.bytes[i] + 16 * j, shared + d.alongK(u32(first + i), j), 16);
+  for (int c = 0; c < count; c += 8)
+    for (u32 j = 0; j < chunks; ++j) {
+      u64 offset = d.offsetAlongK(u32(first + c), j);
+      for (u32 i = 0; i < 8; ++i)
+        memcpy(rows.bytes[c + int(i)] + 16 * j, w->shared + d.place(offset + (i << (4 + d.swizzle))), 16);
+    }
   return true;
 }
 
@@ -206,43 +208,67 @@ JOULE_INLINE Float16 fourTimes(const f32 *four) {
   return __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
 }
 
-/// Eight columns of a product in the order of k. The sums stay as registers hold them: lane l has row l/4 (h:
-/// of the lower eight) and column 2(l%4) + e.
-struct QuickProduct {
-  int k;
-  alignas(64) f32 a[64][2][32];   // by k and h: each row four times
-  alignas(64) f32 b[2][64][4];    // by e and k: four columns
-  alignas(64) f32 sums[2][2][32]; // by e and h
+// Eight columns of a product in the order of k. The sums stay as registers hold them: lane l has row l/4 (h:
+// of the lower eight) and column 2(l%4) + e.
 
-  /// Rows by k.
-  JOULE_INLINE void spread(QuickProduct &p, const f32 (&rows)[16][64]) {
-    for (int k = 0; k < p.k; ++k)
-      for (int h = 0; h < 2; ++h)
-        for (int l = 0; l < 32; ++l)
-          p.a[k][h][l] = rows[l / 4 + 8 * h][k];
+/// By k and h: each row four times.
+using SpreadRows = f32[64][2][32];
+/// By k: the even columns, then the odd ones.
+using TurnedColumns = f32[64][8];
+
+JOULE_INLINE void spreadRows(const f32 (&rows)[16][64], int k, SpreadRows &a) {
+  using Row = f32 __attribute__((vector_size(16)));
+  for (int i = 0; i < 16; ++i)
+    for (int c = 0; c < k; ++c)
+      storeVector(a[c][i / 8] + i % 8 * 4, Row{} + rows[i][c]);
+}
+
+/// Eight columns of k elements.
+void turnColumns(TileFormat format, const u8 (*columns)[mostRowBytes], int k, TurnedColumns &b) {
+  const u8 *rows[8];
+  alignas(64) u8 turned[8 * 16];
+  for (int q = 0; q < k / 8 && (format == TileFormat::F16 || format == TileFormat::BF16); ++q) {
+    for (int i = 0; i < 8; ++i)
+      rows[i] = columns[i % 4 * 2 + i / 4] + 16 * q;
+    turnEight(rows, turned);
+    toReals(format, turned, b[8 * q], 64);
   }
-  /// Eight columns of k.
-  JOULE_INLINE void turnColumns(QuickProduct &p, const f32 *columns) {
-    for (int e = 0; e < 2; ++e)
-      for (int k = 0; k < p.k; k += 4)
-        turnFour(columns + e * p.k + k, 2 * p.k, p.b[e][k], 4);
-  }
-  JOULE_INLINE void multiply(QuickProduct &p) {
-    Float16 s[2][2][2];
-    memcpy(s, p.sums, sizeof s);
-    for (int k = 0; k < p.k; ++k) {
-      Float16 a[2][2];
-      memcpy(a, p.a[k], sizeof a);
-      for (int e = 0; e < 2; ++e) {
-        Float16 column = fourTimes(p.b[e][k]);
-        for (int h = 0; h < 2; ++h)
-          for (int q = 0; q < 2; ++q)
-            s[e][h][q] = fused(a[h][q], column, s[e][h][q]);
-      }
-    }
-    memcpy(p.sums, s, sizeof s);
-  }
+  if (format == TileFormat::F16 || format == TileFormat::BF16)
+    return;
+  f32 reals[8][64];
+  for (int j = 0; j < 8; ++j)
+    toReals(format, columns[j], reals[j], k);
+  for (int e = 0; e < 2; ++e)
+    for (int c = 0; c < k; c += 4)
+      turnFour(reals[e] + c, 2 * 64, b[c] + 4 * e, 8);
+}
+
+#if defined(__AVX512F__)
+constexpr int halvesAtOnce = 2; // as many sums as fit the machine's registers
+#else
+constexpr int halvesAtOnce = 1;
+#endif
+
+struct SumPlaces {
+  u8 *of[2][2]; // by h and e
 };
+
+JOULE_INLINE void multiplyHalves(const SpreadRows &a, const TurnedColumns &b, int k, int first,
+                                 const SumPlaces &sums) {
+  Float16 s[halvesAtOnce][2][2]; // the last: half of the lanes
+  for (int h = 0; h < halvesAtOnce; ++h)
+    for (int e = 0; e < 2; ++e)
+      memcpy(s[h][e], sums.of[first + h][e], sizeof s[h][e]);
+  for (int c = 0; c < k; ++c)
+    for (int h = 0; h < halvesAtOnce; ++h)
+      for (int e = 0; e < 2; ++e)
+        for (int q = 0; q < 2; ++q)
+          s[h][e][q] =
+              fused(loadVector<Float16>(a[c][first + h] + 16 * q), fourTimes(b[c] + 4 * e), s[h][e][q]);
+  for (int h = 0; h < halvesAtOnce; ++h)
+    for (int e = 0; e < 2; ++e)
+      memcpy(sums.of[first + h][e], s[h][e], sizeof s[h][e]);
+}
 
 JOULE_INLINE void loadSums(const MatrixTile &tile, u8 *r, int j, f32 (&sums)[2][2][32]) {
   for (int h = 0; h < 2; ++h)
@@ -269,18 +295,27 @@ JOULE_INLINE void storeSums(const MatrixTile &tile, u8 *r, int j, const f32 (&su
     }
 }
 
-/// a: 16 rows of k; b: n columns of k.
-void multiplyQuickly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&a)[16][64], const f32 *b) {
-  QuickProduct p;
-  p.k = tile.k;
-  QuickProduct::spread(p, a);
+/// a: 16 rows of k.
+void multiplyQuickly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&a)[16][64], const Rows &columns) {
+  alignas(64) SpreadRows spread;
+  alignas(64) TurnedColumns turned;
+  alignas(64) f32 sums[2][2][32]; // by e and h
+  // A sum of wgmma is read and written in one place.
+  bool inPlace = adds && tile.inC == tile.inD && tile.sum == TileFormat::F32;
+  spreadRows(a, tile.k, spread);
   for (int j = 0; j < tile.n / 8; ++j) {
-    QuickProduct::turnColumns(p, b + 8 * j * tile.k);
-    memset(p.sums, 0, sizeof p.sums);
-    if (adds)
-      loadSums(tile, r, j, p.sums);
-    QuickProduct::multiply(p);
-    storeSums(tile, r, j, p.sums);
+    turnColumns(tile.b, columns.bytes + 8 * j, tile.k, turned);
+    memset(sums, 0, inPlace ? 0 : sizeof sums);
+    if (adds && !inPlace)
+      loadSums(tile, r, j, sums);
+    SumPlaces places;
+    for (int h = 0; h < 2; ++h)
+      for (int e = 0; e < 2; ++e)
+        places.of[h][e] = inPlace ? r + tile.inD[4 * j + 2 * h + e] : reinterpret_cast<u8 *>(sums[e][h]);
+    for (int h = 0; h < 2; h += halvesAtOnce)
+      multiplyHalves(spread, turned, tile.k, h, places);
+    if (!inPlace)
+      storeSums(tile, r, j, sums);
   }
 }
 
@@ -319,20 +354,22 @@ bool addsC(const MatrixTile &tile, u8 *r, Warp *w) {
   return tile.keepsC == noRegister || (*at<u32>(r, tile.keepsC) >> __builtin_ctz(w->mask) & 1);
 }
 
+/// Columns of sixteen rows. A register of f32 is eight rows of four columns, every other one.
 void loadReals(const MatrixTile &tile, u8 *r, f32 *c) {
-  eachSum(tile, [&](int q, int l, int e, int row, int column) {
-    c[column * 16 + row] = tile.sum == TileFormat::F16 ? widen(at<f16>(r, tile.inC[q])[2 * l + e])
-                                                       : at<f32>(r, tile.inC[2 * q + e])[l];
-  });
+  for (int q = 0; q < tile.n / 2 && tile.sum == TileFormat::F32; ++q)
+    turn(at<f32>(r, tile.inC[q]), 4, 8, 4, c + (q / 4 * 8 + q % 2) * 16 + q / 2 % 2 * 8, 32);
+  if (tile.sum == TileFormat::F16)
+    eachSum(tile, [&](int q, int l, int e, int row, int column) {
+      c[column * 16 + row] = widen(at<f16>(r, tile.inC[q])[2 * l + e]);
+    });
 }
 void storeReals(const MatrixTile &tile, u8 *r, const f32 *d) {
-  eachSum(tile, [&](int q, int l, int e, int row, int column) {
-    f32 value = d[column * 16 + row];
-    if (tile.result == TileFormat::F16)
-      at<f16>(r, tile.inD[q])[2 * l + e] = narrow<f16>(value);
-    else
-      at<f32>(r, tile.inD[2 * q + e])[l] = value;
-  });
+  for (int q = 0; q < tile.n / 2 && tile.result == TileFormat::F32; ++q)
+    turn(d + (q / 4 * 8 + q % 2) * 16 + q / 2 % 2 * 8, 32, 4, 8, at<f32>(r, tile.inD[q]), 4);
+  if (tile.result == TileFormat::F16)
+    eachSum(tile, [&](int q, int l, int e, int row, int column) {
+      at<f16>(r, tile.inD[q])[2 * l + e] = narrow<f16>(d[column * 16 + row]);
+    });
 }
 
 // --- the handlers ---
@@ -343,8 +380,8 @@ bool gatherRows(const Op *op, u8 *r, Warp *w, const MatrixTile &tile, Rows &a, R
       bytesOfB = rowBytes(tile.b, tile.k);
   if (tile.descriptorA == noRegister)
     rowsFromRegisters(r, tile.inA, tile.m, bytesOfA, piece, true, a);
-  else if (!rowsFromMemory(op, w, WarpgroupOperand(at<u64>(r, tile.descriptorA)[lane]), int(w->index % 4) * 16, 16,
-                           bytesOfA, tile.rowsOfA, a))
+  else if (!rowsFromMemory(op, w, WarpgroupOperand(at<u64>(r, tile.descriptorA)[lane]),
+                           int(w->index % 4) * 16, 16, bytesOfA, tile.rowsOfA, a))
     return false;
   if (tile.descriptorB != noRegister)
     return rowsFromMemory(op, w, WarpgroupOperand(at<u64>(r, tile.descriptorB)[lane]), 0, tile.n, bytesOfB,
@@ -354,17 +391,18 @@ bool gatherRows(const Op *op, u8 *r, Warp *w, const MatrixTile &tile, Rows &a, R
 }
 
 /// By the rule: A as columns of 16 rows, the sums as columns too.
-void multiplyExactly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&packed)[16][64], const f32 *b) {
-  alignas(64) f32 a[64 * 16], d[mostColumnsOfTile * 16];
+void multiplyExactly(const MatrixTile &tile, u8 *r, bool adds, const f32 (&packed)[16][64],
+                     const Rows &columns) {
+  alignas(64) f32 a[64 * 16], b[mostColumnsOfTile * 64], d[mostColumnsOfTile * 16];
+  for (int j = 0; j < tile.n; ++j)
+    toReals(tile.b, columns.bytes[j], b + j * tile.k, tile.k);
   memset(d, 0, sizeof(f32) * 16 * size_t(tile.n));
   if (adds)
     loadReals(tile, r, d);
-  for (int i = 0; i < 16; ++i)
-    for (int k = 0; k < tile.k && tile.metadata == noRegister; ++k)
-      a[k * 16 + i] = packed[i][k];
-  if (tile.metadata == noRegister)
+  if (tile.metadata == noRegister) {
+    turn(packed[0], 64, 16, tile.k, a, 16);
     multiplyExactly(tile.rule, 16, tile.n, tile.k, a, b, d, d);
-  else
+  } else
     for (int i = 0; i < 16; ++i)
       multiplyRowExactly(tile, r, i, packed[i], b, d);
   storeReals(tile, r, d);
@@ -379,28 +417,26 @@ Status multiplyReals(const Op *op, u8 *r, Warp *w) {
     return Status::Fault;
   bool sparse = tile.metadata != noRegister, adds = addsC(tile, r, w);
   int kept = sparse ? tile.k / 2 : tile.k;
-  alignas(64) f32 packed[16][64], a[16][64], b[mostColumnsOfTile * 64];
+  alignas(64) f32 packed[16][64], a[16][64];
   for (int i = 0; i < 16; ++i)
     toReals(tile.a, rowsOfA.bytes[i], packed[i], kept);
-  for (int j = 0; j < tile.n; ++j)
-    toReals(tile.b, rowsOfB.bytes[j], b + j * tile.k, tile.k);
   if (tile.negateA != tile.negateB)
     for (int i = 0; i < 16; ++i)
       for (int k = 0; k < kept; ++k)
         packed[i][k] = -packed[i][k];
   if (tile.exact) {
-    multiplyExactly(tile, r, adds, packed, b);
+    multiplyExactly(tile, r, adds, packed, rowsOfB);
     JOULE_NEXT;
   }
   if (!sparse) {
-    multiplyQuickly(tile, r, adds, packed, b);
+    multiplyQuickly(tile, r, adds, packed, rowsOfB);
     JOULE_NEXT;
   }
   memset(a, 0, sizeof a);
   for (int i = 0; i < 16; ++i)
     for (int k = 0; k < kept; ++k)
       a[i][placeOfKept(tile, r, i, k)] = packed[i][k];
-  multiplyQuickly(tile, r, adds, a, b);
+  multiplyQuickly(tile, r, adds, a, rowsOfB);
   JOULE_NEXT;
 }
 

@@ -20,10 +20,10 @@ struct WarpgroupOperand {
     return address ^ ((line & ((1u << swizzle) - 1)) << 4);
   }
   /// Chunk j along k of a row, where k runs along memory. A line has 2^swizzle chunks.
-  uint64_t alongK(uint32_t row, uint32_t j) const {
+  uint64_t alongK(uint32_t row, uint32_t j) const { return place(offsetAlongK(row, j)); }
+  uint64_t offsetAlongK(uint32_t row, uint32_t j) const {
     uint64_t inLine = j & ((1u << swizzle) - 1), line = j >> swizzle;
-    return place((uint64_t(row % 8) << (4 + swizzle)) + uint64_t(row / 8) * stride + inLine * 16 +
-                 line * leading);
+    return (uint64_t(row % 8) << (4 + swizzle)) + uint64_t(row / 8) * stride + inLine * 16 + line * leading;
   }
   /// Eight rows from 8 * c on at one k, where the rows run along memory.
   uint64_t alongRows(uint32_t c, uint32_t k) const {
