@@ -4,17 +4,30 @@
 namespace joule::vgpu::JOULE_VGPU_ISA {
 namespace {
 
+/// Rows of a tile are often shorter than a warp: eight lanes in turn may still read one place, or eight words
+/// in a row.
 JOULE_INLINE void gatherWords(u32 *d, const u64 *a, int k) {
-#if defined(__AVX512F__)
   for (int i = 0; i < 32; i += 8) {
-    __m512i places = _mm512_add_epi64(_mm512_loadu_si512(a + i), _mm512_set1_epi64(4 * k));
-    __m256i words = _mm512_i64gather_epi32(places, nullptr, 1);
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(d + i), words);
-  }
+    const Word8 steps = {0, 4, 8, 12, 16, 20, 24, 28};
+    Word8 places;
+    memcpy(&places, a + i, sizeof places);
+    const u32 *first = element<u32>(a[i], k);
+    if (!any(places ^ a[i])) {
+      Half8 all = Half8{} + *first;
+      memcpy(d + i, &all, sizeof all);
+    } else if (!any(places ^ (steps + a[i]))) {
+      memcpy(d + i, first, 32);
+    } else {
+#if defined(__AVX512F__)
+      __m512i wide = _mm512_add_epi64(_mm512_loadu_si512(a + i), _mm512_set1_epi64(4 * k));
+      __m256i words = _mm512_i64gather_epi32(wide, nullptr, 1);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(d + i), words);
 #else
-  for (int i = 0; i < 32; ++i)
-    d[i] = *element<u32>(a[i], k);
+      for (int j = i; j < i + 8; ++j)
+        d[j] = *element<u32>(a[j], k);
 #endif
+    }
+  }
 }
 
 template <class M, class R, int N>

@@ -243,6 +243,31 @@ TEST(Warps, VotesAndReductions) {
   EXPECT_EQ(u32("setp.lt.u32 %p, %lane, 8; @%p bra IN; bra OUT; IN: activemask.b32 %d; OUT: "), 0xffu);
 }
 
+/// What each lane loads where it asks for the word, or the second word of the pair, of lane `of`.
+std::vector<uint32_t> loadedFrom(const std::string &of, bool pairs) {
+  std::string vector = pairs ? "v2.u32" : "u32", bytes = pairs ? "8" : "4";
+  return lanesOf<uint32_t>(".shared .align 8 .b32 words[64];\nmov.u32 %a, words; mad.lo.u32 %c, %lane, " +
+                           bytes + ", %a; mul.lo.u32 %d, %lane, %lane;\nst.shared." + vector + " [%c], " +
+                           (pairs ? "{%lane, %d}" : "%d") + "; bar.warp.sync -1;\n" + of +
+                           " mad.lo.u32 %c, %b, " + bytes + ", %a;\nld.shared." + vector + " " +
+                           (pairs ? "{%b, %d}" : "%d") + ", [%c]; st.global.u32 [%out], %d;");
+}
+
+TEST(Loads, EightLanesReadOnePlaceARowOrAnything) {
+  for (bool pairs : {false, true}) {
+    auto onePlace = loadedFrom("shr.u32 %b, %lane, 3;", pairs),
+         sameRow = loadedFrom("and.b32 %b, %lane, 7;", pairs);
+    auto swappedRows = loadedFrom("xor.b32 %b, %lane, 8;", pairs),
+         mixed = loadedFrom("xor.b32 %b, %lane, 5;", pairs);
+    for (uint32_t i = 0; i < 32; ++i) {
+      EXPECT_EQ(onePlace[i], (i / 8) * (i / 8)) << i;
+      EXPECT_EQ(sameRow[i], (i % 8) * (i % 8)) << i;
+      EXPECT_EQ(swappedRows[i], (i ^ 8) * (i ^ 8)) << i;
+      EXPECT_EQ(mixed[i], (i ^ 5) * (i ^ 5)) << i;
+    }
+  }
+}
+
 TEST(Control, DivergenceMeetsAgain) {
   auto out = lanesOf<uint32_t>(
       "mov.b32 %d, 0; mov.b32 %a, 0;\nLOOP: setp.ge.u32 %p, %a, %lane; @%p bra DONE;\n"
