@@ -228,8 +228,7 @@ bool BlockRunner::runFresh() {
     w.localBase = 0;
     w.localTop = &warp->root->localTop;
     warp->running = warp->root.get();
-    ++worker.compiledRuns;
-    Status status = Status(compiled->code(warp->root->registers, &w, 0));
+    Status status = runCompiled(*warp, warp->root->registers, 0);
     if (status == Status::Exited) {
       w.live = 0;
       liveThreads -= warpSize;
@@ -237,8 +236,9 @@ bool BlockRunner::runFresh() {
       exited = true;
       continue;
     }
+    bool inShape = warp->inShape;
     enterSchedule(*warp);
-    warp->inShape = status == Status::Barrier || status == Status::Yield;
+    warp->inShape = inShape;
     if (status == Status::Fault) {
       return false;
     } else if (status == Status::Yield || status == Status::Interpret) {
@@ -296,7 +296,8 @@ Status BlockRunner::runGroup(WarpState &warp, Group &group) {
       joinAt = other.pc;
   w.joinAt = joinAt;
   w.freeLabels = warp.rotate ? 64 : 0;
-  warp.rotate = warp.inShape = false;
+  warp.rotate = false;
+  expand(warp);
   return group.pc->masked(group.pc, registers, &w);
 }
 
@@ -307,16 +308,33 @@ Status BlockRunner::runWhole(WarpState &warp, Group &group) {
                       ? compiled->entryOf[size_t(group.pc - image.entry().ops.data())]
                       : -1;
   if (entry >= 0 && (warp.inShape || compiled->fits(uint32_t(entry), group.frame->registers))) {
-    ++worker.compiledRuns;
-    Status status = Status(compiled->code(group.frame->registers, &warp.w, uint32_t(entry)));
-    warp.inShape = status == Status::Barrier || status == Status::Yield;
+    Status status = runCompiled(warp, group.frame->registers, uint32_t(entry));
     if (status != Status::Interpret)
       return status;
     group.pc = warp.w.pc;
   }
-  warp.inShape = false;
+  expand(warp);
   ++worker.interpretedRuns;
   return group.pc->fn(group.pc, group.frame->registers, &warp.w);
+}
+
+Status BlockRunner::runCompiled(WarpState &warp, uint8_t *registers, uint32_t entry) {
+  ++worker.compiledRuns;
+  uint32_t result = compiled->code(registers, &warp.w, entry);
+  Status status = Status(result & ((1u << expansionShift) - 1));
+  warp.expansions = result >> expansionShift;
+  warp.inShape = status == Status::Barrier || status == Status::Yield;
+  if (!warp.inShape)
+    expand(warp);
+  return status;
+}
+
+/// Before anybody but compiled code runs the warp: what that left out of the frame is filled in.
+void BlockRunner::expand(WarpState &warp) {
+  warp.inShape = false;
+  if (warp.expansions)
+    compiled->expand(warp.expansions, warp.root->registers);
+  warp.expansions = 0;
 }
 
 void BlockRunner::mergeGroups(WarpState &warp) {
@@ -697,7 +715,8 @@ void BlockRunner::fault(Warp *w, const Op *op, FaultKind kind, uint64_t address,
   uint32_t line = op->instruction < program.function->instructions.size()
                       ? program.function->instructions[op->instruction].line
                       : 0;
-  std::string message = "kernel '" + image.entry().function->name + "', line " + std::to_string(line) + ": " + what;
+  std::string message =
+      "kernel '" + image.entry().function->name + "', line " + std::to_string(line) + ": " + what;
   if (kind == FaultKind::IllegalInstruction && op->e < program.problems.size())
     message += " (" + program.problems[op->e] + ")";
   if (blockChecker)
@@ -721,7 +740,8 @@ AccessKind kindOf(const ptx::Opcode &o, bool stores) {
 
 } // namespace
 
-void BlockRunner::noteAccess(const Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+void BlockRunner::noteAccess(const Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask,
+                             unsigned bytes) {
   for (uint32_t rest = worker.sectors ? mask : 0; rest; rest &= rest - 1)
     worker.sectors->insert(addresses[__builtin_ctz(rest)] >> 5);
   if (!log)
@@ -735,7 +755,8 @@ void BlockRunner::noteAccess(const Warp *w, const Op *op, const uint64_t *addres
 }
 
 void BlockRunner::noteCopy(bool stores, uint64_t address, uint64_t bytes) {
-  for (uint64_t sector = address >> 5; worker.sectors && bytes && sector <= (address + bytes - 1) >> 5; ++sector)
+  for (uint64_t sector = address >> 5; worker.sectors && bytes && sector <= (address + bytes - 1) >> 5;
+       ++sector)
     worker.sectors->insert(sector);
   if (log)
     log->addRange(stores ? AccessKind::Store : AccessKind::LoadPastL1, address, bytes);

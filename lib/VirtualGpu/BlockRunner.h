@@ -20,9 +20,9 @@ struct LaunchState {
   uint32_t blocksPerCluster = 1;
   uint32_t threadsPerBlock = 0, warpsPerBlock = 0;
   ChosenEngine engine;
-  LaunchChecker *checker = nullptr; // only in check mode
+  LaunchChecker *checker = nullptr;   // only in check mode
   std::unique_ptr<CacheModel> caches; // only where they are modelled
-  uint64_t workspace = 0;           // of a cooperative grid: where its blocks meet
+  uint64_t workspace = 0;             // of a cooperative grid: where its blocks meet
 
   explicit LaunchState(const LaunchRequest &request)
       : request(request), entry(&request.image->entry()),
@@ -75,8 +75,9 @@ struct WarpState {
   std::unique_ptr<Frame> root;
   uint8_t *local = nullptr;
   Frame *running = nullptr;
-  bool rotate = false; // the next turn goes to the group that waited longest
-  bool inShape = false; // compiled code stopped it, and nothing has touched its registers since
+  bool rotate = false;     // the next turn goes to the group that waited longest
+  bool inShape = false;    // compiled code stopped it, and nothing has touched its registers since
+  uint32_t expansions = 0; // what it left out of the frame; see CompiledProgram
   uint64_t turns = 0;
   uint32_t clusterTickets[warpSize] = {}; // the phase of the cluster's barrier that a lane waits to end
 
@@ -147,6 +148,8 @@ private:
   Status runGroup(WarpState &warp, Group &group);
   bool runFresh();
   void enterSchedule(WarpState &warp);
+  Status runCompiled(WarpState &warp, uint8_t *registers, uint32_t entry);
+  void expand(WarpState &warp);
   Status runWhole(WarpState &warp, Group &group);
   void mergeGroups(WarpState &warp);
   int pickGroup(WarpState &warp);

@@ -110,6 +110,28 @@ bool CompiledProgram::fits(uint32_t entry, const uint8_t *r) const {
   return true;
 }
 
+template <class T> static void expandOne(const Expansion &e, const LanePattern *pattern, uint8_t *r) {
+  T values[warpSize], first;
+  memcpy(&first, r + e.offset, sizeof first);
+  for (unsigned i = 0; i < warpSize; ++i)
+    values[i] = T(first + T(pattern ? (*pattern)[i] : 0));
+  memcpy(r + e.offset, values, sizeof values);
+}
+
+void CompiledProgram::expand(uint32_t list, uint8_t *r) const {
+  for (const Expansion &e : expansions[list - 1]) {
+    const LanePattern *pattern = e.pattern < 0 ? nullptr : &patterns[size_t(e.pattern)];
+    if (e.width == 2)
+      expandOne<uint16_t>(e, pattern, r);
+    else if (e.width == 4)
+      expandOne<uint32_t>(e, pattern, r);
+    else if (e.width == 8)
+      expandOne<uint64_t>(e, pattern, r);
+    else
+      expandOne<unsigned __int128>(e, pattern, r);
+  }
+}
+
 /// A kernel's code, by shape of block and whether it counts.
 struct CompiledKernels {
   using Key = std::array<uint32_t, 4>;

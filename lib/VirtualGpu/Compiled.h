@@ -13,28 +13,40 @@ namespace joule::vgpu {
 
 using LanePattern = std::array<int64_t, warpSize>;
 
-/// What compiled code supposes of a register where it is entered: each lane has the first one's value plus the
-/// pattern's.
+/// What compiled code supposes of a register where it is entered: each lane has the first one's value plus
+/// the pattern's.
 struct EntryCheck {
-  uint32_t offset;     // in the frame
+  uint32_t offset;      // in the frame
   int32_t pattern = -1; // of the program's; -1: all lanes are equal
-  uint8_t width;       // bytes per lane; 0 for a predicate
-  uint8_t align = 0;   // the first lane's value is a multiple of 1 << align,
-  bool known = false;  // it is `value`,
+  uint8_t width;        // bytes per lane; 0 for a predicate
+  uint8_t align = 0;    // the first lane's value is a multiple of 1 << align,
+  bool known = false;   // it is `value`,
   uint64_t value = 0;
   uint64_t most = ~0ull; // and at most this, unsigned
 };
+
+/// A register of which compiled code left the first lane alone in the frame: the others have the pattern on
+/// top.
+struct Expansion {
+  uint32_t offset;
+  uint8_t width; // bytes per lane
+  int32_t pattern = -1;
+};
+constexpr unsigned expansionShift = 8;
 
 /// One program compiled for one shape of blocks. Compiled code and interpreter share the frame: whoever stops
 /// has every live register there, so that either may go on from any operation that has an entry.
 struct CompiledProgram {
   /// Runs a full warp from an entry that fits until the scheduler is needed. Status::Interpret: go on at
-  /// `Warp::pc`.
+  /// `Warp::pc`. Above the status, from bit `expansionShift`, stands which list of expansions is due before
+  /// anybody but this code looks at the frame, counted from 1.
   using Code = uint32_t (*)(uint8_t *r, Warp *w, uint32_t entry);
   Code code = nullptr;
-  std::vector<int32_t> entryOf; // per operation: its entry, or -1
+  std::vector<int32_t> entryOf;                // per operation: its entry, or -1
   std::vector<std::vector<EntryCheck>> checks; // per entry
+  std::vector<std::vector<Expansion>> expansions;
   std::vector<LanePattern> patterns;
+  void expand(uint32_t list, uint8_t *r) const;
   /// Do the registers look as the code behind the entry supposes? They do where compiled code itself stopped.
   bool fits(uint32_t entry, const uint8_t *r) const;
   virtual ~CompiledProgram() = default;

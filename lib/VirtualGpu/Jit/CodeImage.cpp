@@ -75,8 +75,12 @@ template <class Stream, class Check> void fields(Stream &stream, Check &c) {
   stream.number(c.offset), stream.number(c.pattern), stream.number(c.width), stream.number(c.align);
   stream.number(c.known), stream.number(c.value), stream.number(c.most);
 }
+template <class Stream, class Entry> void expansionFields(Stream &stream, Entry &e) {
+  stream.number(e.offset), stream.number(e.width), stream.number(e.pattern);
+}
 template <class Stream, class TheSite> void siteFields(Stream &stream, TheSite &s) {
   stream.number(s.op), stream.number(s.pattern), stream.number(s.fillsAddress);
+  stream.number(s.span), stream.number(s.more);
 }
 
 bool fits(const CodeImage &image, const Program &program) {
@@ -86,14 +90,18 @@ bool fits(const CodeImage &image, const Program &program) {
   for (int32_t entry : image.entryOf)
     if (entry < -1 || entry >= int32_t(image.checks.size()))
       return false;
+  auto isPlace = [&](const auto &place) {
+    return isPattern(place.pattern) && place.width <= 16 &&
+           uint64_t(place.offset) + std::max(4u, warpSize * place.width) <= program.frameBytes;
+  };
   for (const auto &checks : image.checks)
-    for (const EntryCheck &c : checks)
-      if (!isPattern(c.pattern) || c.width > 16 ||
-          uint64_t(c.offset) + std::max(4u, warpSize * c.width) > program.frameBytes)
-        return false;
-  return std::all_of(image.sites.begin(), image.sites.end(), [&](const SiteImage &s) {
-    return s.op < program.ops.size() && isPattern(s.pattern);
-  });
+    if (!std::all_of(checks.begin(), checks.end(), isPlace))
+      return false;
+  for (const auto &expansions : image.expansions)
+    if (!std::all_of(expansions.begin(), expansions.end(), isPlace))
+      return false;
+  return std::all_of(image.sites.begin(), image.sites.end(),
+                     [&](const SiteImage &s) { return s.op < program.ops.size() && isPattern(s.pattern); });
 }
 
 } // namespace
@@ -102,6 +110,8 @@ std::string CodeImage::written() const {
   Writer w;
   w.numbers(entryOf);
   w.list(checks, [&](const auto &list) { w.list(list, [&](const EntryCheck &c) { fields(w, c); }); });
+  w.list(expansions,
+         [&](const auto &list) { w.list(list, [&](const Expansion &e) { expansionFields(w, e); }); });
   w.list(patterns, [&](const LanePattern &pattern) {
     for (int64_t x : pattern)
       w.number(x);
@@ -115,6 +125,7 @@ bool CodeImage::read(const std::string &text, const Program &program) {
   Reader r(text);
   r.numbers(entryOf);
   r.list(checks, [&](auto &list) { r.list(list, [&](EntryCheck &c) { fields(r, c); }); });
+  r.list(expansions, [&](auto &list) { r.list(list, [&](Expansion &e) { expansionFields(r, e); }); });
   r.list(patterns, [&](LanePattern &pattern) {
     for (int64_t &x : pattern)
       r.number(x);
@@ -131,7 +142,7 @@ std::string fingerprint(const Graph &graph, const CompileRequest &request) {
   w.number(request.count);
   w.number(graph.program->frameBytes);
   w.list(graph.slots, [&](const Slot &s) {
-    w.number(s.offset), w.number(s.width), w.number(s.isConstant), w.number(s.constant), w.number(s.inFrame);
+    w.number(s.offset), w.number(s.width), w.number(s.isConstant), w.number(s.constant);
     w.number(s.isAddress);
   });
   w.list(graph.operations, [&](const Operation &o) {

@@ -9,14 +9,16 @@ namespace joule::vgpu::jit {
 
 /// A call of an operation's handler.
 struct SiteImage {
-  uint32_t op;          // index in the program
+  uint32_t op = 0;      // index in the program
   int32_t pattern = -1; // of the address register's lanes, where `fillsAddress`
   bool fillsAddress = false;
+  uint32_t span = 0, more = 0; // see Site
 };
 
 struct CodeImage {
   std::vector<int32_t> entryOf;
   std::vector<std::vector<EntryCheck>> checks;
+  std::vector<std::vector<Expansion>> expansions;
   std::vector<LanePattern> patterns;
   std::vector<SiteImage> sites;
   std::string object; // ELF with the symbols `kernel` and `table`

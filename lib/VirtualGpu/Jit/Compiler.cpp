@@ -15,10 +15,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/LICM.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <cstring>
@@ -55,10 +52,8 @@ std::vector<Range> variablesOf(const LoadedModule &module) {
   return places;
 }
 
-void fillTable(uint8_t *at, const CodeImage &image, const CompiledProgram &compiled, const Program &program,
-               Target target) {
-  CodeTable table = {program.ops.data(), target.avx512 ? jouleVgpuRareCallAvx512 : jouleVgpuRareCallAvx2,
-                     jouleVgpuRunSite};
+void fillTable(uint8_t *at, const CodeImage &image, const CompiledProgram &compiled, const Program &program) {
+  CodeTable table = {program.ops.data(), jouleVgpuRunSite};
   memcpy(at, &table, sizeof table);
   at += sizeof table;
   for (const SiteImage &from : image.sites) {
@@ -68,6 +63,7 @@ void fillTable(uint8_t *at, const CodeImage &image, const CompiledProgram &compi
     site.pair[1].fn = site.pair[1].masked = stop;
     site.pattern = from.pattern < 0 ? nullptr : compiled.patterns[size_t(from.pattern)].data();
     site.fillsAddress = from.fillsAddress;
+    site.span = from.span, site.more = from.more;
     memcpy(at, &site, sizeof site);
     at += sizeof site;
   }
@@ -79,7 +75,6 @@ public:
   static OrcCompiler *create(Target target) {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
-    InitializeNativeTargetAsmParser(); // rare calls are inline assembly
     auto compiler = std::make_unique<OrcCompiler>();
     compiler->target = target;
     orc::JITTargetMachineBuilder builder{Triple(sys::getProcessTriple())};
@@ -172,6 +167,7 @@ private:
     TargetPassConfig *config = machine.createPassConfig(order);
     // Measured on a register-blocked product: its order needs eight times the spills of ours.
     config->disablePass(&MachineSchedulerID);
+    config->setDisableVerify(true); // verified as it was made
     order.add(config);
     order.add(information);
     config->addISelPasses();
@@ -197,10 +193,7 @@ private:
     passes.crossRegisterProxies(loops, functions, components, modules);
     FunctionPassManager order;
     order.addPass(EarlyCSEPass());
-    order.addPass(InstCombinePass());
     order.addPass(SimplifyCFGPass());
-    order.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-    order.addPass(EarlyCSEPass());
     for (Function &f : module)
       if (!f.isDeclaration())
         order.run(f, functions);
@@ -211,6 +204,7 @@ private:
     auto compiled = std::make_unique<Compiled>();
     compiled->entryOf = std::move(image.entryOf);
     compiled->checks = std::move(image.checks);
+    compiled->expansions = std::move(image.expansions);
     compiled->patterns = std::move(image.patterns);
     compiled->session = &jit->getExecutionSession();
     compiled->library = &compiled->session->createBareJITDylib("kernel " + std::to_string(next.fetch_add(1)));
@@ -229,7 +223,7 @@ private:
       return failed(std::move(error));
     }
     compiled->code = code->toPtr<CompiledProgram::Code>();
-    fillTable(table->toPtr<uint8_t *>(), image, *compiled, program, target);
+    fillTable(table->toPtr<uint8_t *>(), image, *compiled, program);
     return compiled;
   }
 

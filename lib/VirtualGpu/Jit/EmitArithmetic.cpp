@@ -32,20 +32,20 @@ Type *withBits(Value *like, IRBuilder<> &b, unsigned bits) { return shapedLike(l
 
 } // namespace
 
-void Emitter::emitPure(const Operation &o) {
+/// Among all lanes, in registers.
+void Emitter::emitExchange(const Operation &o) {
   const std::string &name = *o.name;
-  bool scalar = resultShape.scalar();
   if (startsWith(name, "shfl."))
     return emitShuffle(o);
-  if (startsWith(name, "vote."))
-    return define(o, o.d, vote(name, vectorOf(uint32_t(o.a))));
-  if (startsWith(name, "redux."))
-    return define(o, o.d, reduced(name, vectorOf(uint32_t(o.a))));
-  if (!scalar && mayWait(o, o.d) && o.e < 0)
-    return wait(o);
-  V a = o.a >= 0 ? valueOf(o.a, scalar) : nullptr, second = o.b >= 0 ? valueOf(o.b, scalar) : nullptr,
-    c = o.c >= 0 ? valueOf(o.c, scalar) : nullptr;
-  if (o.e >= 0 && startsWith(name, "setp."))
+  V a = vectorOf(uint32_t(o.a));
+  define(o, o.d, startsWith(name, "vote.") ? vote(name, a) : reduced(name, a));
+}
+
+/// What gives all lanes one value, or one plus a pattern.
+void Emitter::emitScalar(const Operation &o) {
+  auto operand = [&](int32_t slot) { return slot < 0 ? nullptr : scalarOf(uint32_t(slot)); };
+  V a = operand(o.a), second = operand(o.b), c = operand(o.c);
+  if (o.e >= 0 && startsWith(*o.name, "setp."))
     define(o, o.e, predicate(o, a, second, c, true));
   define(o, o.d, computed(o, a, second, c));
 }
@@ -56,30 +56,9 @@ Value *Emitter::computed(const Operation &o, V a, V second, V c) {
                                       : asInteger(compute(*o.name, o, a, second, c));
 }
 
-/// What is read from the operation on.
-SlotSet Emitter::aliveAt(const Operation &o) const {
-  SlotSet alive = graph.blocks[blockIndex].liveOut;
-  for (uint32_t i = graph.blocks[blockIndex].last; i-- > graph.blocks[blockIndex].first;) {
-    const Operation &later = graph.operations[i];
-    for (uint32_t d : later.defs)
-      if (later.guard < 0)
-        alive[d] = false;
-    for (uint32_t use : later.uses)
-      alive[use] = true;
-    if (later.guard >= 0) {
-      alive[uint32_t(later.guard)] = true;
-      for (uint32_t d : later.defs)
-        alive[d] = true;
-    }
-    if (&later == &o)
-      break;
-  }
-  return alive;
-}
-
 /// Widening first lane and pattern apart is right only if no lane's sum wraps around. Where one would, the
 /// interpreter goes on.
-void Emitter::guardExtension(const Operation &o, const Result &result) {
+void Emitter::guardExtension(const Result &result) {
   if (result.extends < 0)
     return;
   uint32_t slot = uint32_t(result.extends);
@@ -94,12 +73,8 @@ void Emitter::guardExtension(const Operation &o, const Result &result) {
   int64_t least = result.extendsSigned ? -most - 1 : 0;
   V bad = b.CreateOr(b.CreateICmpSGT(x, b.getInt64(uint64_t(most - high))),
                      b.CreateICmpSLT(x, b.getInt64(uint64_t(least - low))));
-  SlotSet alive = aliveAt(o);
-  settle(alive);
-  BasicBlock *wraps = newBlock("wraps"), *fits = newBlock("fits");
-  b.CreateCondBr(bad, wraps, fits);
-  b.SetInsertPoint(wraps);
-  leave(Status::Interpret, o.at, alive);
+  BasicBlock *fits = newBlock("fits");
+  b.CreateCondBr(bad, backBlock(), fits);
   b.SetInsertPoint(fits);
 }
 

@@ -1,9 +1,8 @@
 // Loads, stores, and calls of handlers. An access whose addresses are one value plus a pattern is tested as a
-// whole and becomes scalar or whole vector accesses; what fails the test goes through the interpreter's
-// handler, which knows about every fault.
+// whole and becomes scalar or whole vector accesses; all others, and what fails the test, go to the
+// interpreter's handlers, which know about every fault.
 #include "lib/VirtualGpu/Jit/Emitter.h"
 
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -28,14 +27,40 @@ bool isRamp(const int64_t *p, unsigned lanes, int64_t step) {
   return true;
 }
 
+/// What a load writes or a store reads.
+std::vector<uint32_t> registersOf(const Operation &o) {
+  return o.list.empty() ? std::vector<uint32_t>{uint32_t(o.d)} : o.list;
+}
+
+int64_t displacementOf(const Operation &o) {
+  return o.op->flags & address32 ? int64_t(int32_t(o.op->imm)) : o.op->imm;
+}
+
+/// Does every piece look like the first, from its first lane on?
+bool isSteady(const Pattern &p, unsigned lanes) {
+  for (unsigned i = 0; i < warpSize; ++i)
+    if (p[i] - p[i / lanes * lanes] != p[i % lanes] - p[0])
+      return false;
+  return true;
+}
+
 } // namespace
 
 // --- calls of handlers ---
 
-llvm::Constant *Emitter::siteOf(const Operation &o, const Pattern *pattern, bool fillsAddress) {
+llvm::Constant *Emitter::siteOf(const Operation &o, SiteImage site) {
   uint64_t index = image.sites.size();
-  image.sites.push_back({uint32_t(o.op - graph.program->ops.data()), patternIndex(pattern), fillsAddress});
+  site.op = uint32_t(o.op - graph.program->ops.data());
+  image.sites.push_back(site);
   return inTable(sizeof(CodeTable) + index * sizeof(Site));
+}
+
+/// Of an access whose address is a scalar.
+llvm::Constant *Emitter::siteOf(const Operation &o, const Access &access) {
+  SiteImage site;
+  site.fillsAddress = true;
+  site.pattern = patternIndex(access.shape.pattern);
+  return siteOf(o, site);
 }
 
 Value *Emitter::currentMask() {
@@ -46,41 +71,41 @@ Value *Emitter::currentMask() {
 }
 
 void Emitter::checkStatus(V status) {
-  BasicBlock *failed = newBlock("failed"), *fine = newBlock("fine");
+  if (!failed) {
+    failed = newBlock("failed");
+    ReturnInst::Create(context, b.getInt32(unsigned(Status::Fault)), failed);
+  }
+  BasicBlock *fine = newBlock("fine");
   MDBuilder weights(context);
   b.CreateCondBr(b.CreateICmpEQ(status, b.getInt32(unsigned(Status::Step))), fine, failed,
                  weights.createBranchWeights(8000, 1));
-  b.SetInsertPoint(failed);
-  b.CreateRet(b.getInt32(unsigned(Status::Fault)));
   b.SetInsertPoint(fine);
 }
 
-/// On a rare path: keeps all registers.
-Value *Emitter::rareCall(const Operation &o, V first, V lanes) {
-  V site = siteOf(o, first ? shapeOf(uint32_t(o.a)).pattern : nullptr, first != nullptr);
-  Type *i64 = b.getInt64Ty(), *pointer = PointerType::getUnqual(context);
-  auto *type = FunctionType::get(i64, {pointer, pointer, pointer, pointer, i64, i64}, false);
-  InlineAsm *call = InlineAsm::get(
-      type, "callq *$1", "={rax},r,{rdi},{rsi},{rdx},{rcx},{r8},~{memory},~{dirflag},~{fpsr},~{flags}",
-      /*hasSideEffects=*/true);
-  V bits = lanes ? b.CreateZExt(maskBits(lanes), i64) : b.getInt64(allLanes);
-  V given = first ? (first->getType() == i64 ? first : b.CreateZExt(first, i64)) : b.getInt64(0);
-  V stub = fromTable(offsetof(CodeTable, rareCall), pointer);
-  return b.CreateTrunc(b.CreateCall(type, call, {stub, site, frame, warp, given, bits}), b.getInt32Ty());
+/// By way of the site: for some lanes, with an address that a scalar holds, or to look allocations up.
+Value *Emitter::runSite(llvm::Constant *site, V first, V lanes) {
+  Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty(), *pointer = PointerType::getUnqual(context);
+  auto *type = FunctionType::get(i32, {pointer, pointer, pointer, i64, i64}, false);
+  V bits = lanes ? b.CreateZExt(lanes, i64) : b.getInt64(allLanes);
+  return b.CreateCall(type, fromTable(offsetof(CodeTable, runSite), pointer),
+                      {site, frame, warp, first, bits});
 }
 
 /// The handler's status.
 Value *Emitter::callHandler(const Operation &o) {
-  for (uint32_t slot : o.uses)
-    spillAlways(slot);
-  V site = siteOf(o);
-  Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty(), *pointer = PointerType::getUnqual(context);
-  if (V lanes = currentMask()) {
-    auto *type = FunctionType::get(i32, {pointer, pointer, pointer, i64, i64}, false);
-    return b.CreateCall(type, fromTable(offsetof(CodeTable, runSite), pointer),
-                        {site, frame, warp, b.getInt64(0), b.CreateZExt(maskBits(lanes), i64)});
-  }
-  auto *type = FunctionType::get(i32, {pointer, pointer, pointer}, false);
+  V lanes = currentMask();
+  auto keep = [&](uint32_t slot) {
+    storeScalar(slot);
+    stored[slot] = isScalar(slot) && !mask;
+  };
+  std::for_each(o.uses.begin(), o.uses.end(), keep);
+  if (lanes)
+    std::for_each(o.defs.begin(), o.defs.end(), keep);
+  llvm::Constant *site = siteOf(o, SiteImage());
+  if (lanes)
+    return runSite(site, b.getInt64(0), lanes);
+  Type *pointer = PointerType::getUnqual(context);
+  auto *type = FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer}, false);
   V handler = b.CreateLoad(pointer, b.CreateConstGEP1_64(b.getInt8Ty(), site, offsetof(Op, fn)), true);
   return b.CreateCall(type, handler, {site, frame, warp});
 }
@@ -89,10 +114,10 @@ Value *Emitter::callHandler(const Operation &o) {
 void Emitter::emitHandler(const Operation &o) {
   checkStatus(callHandler(o));
   for (uint32_t slot : o.defs)
-    if (o.kind == Kind::Handler && graph.slots[slot].inFrame)
-      values[slot] = nullptr; // it kept the other lanes' values itself
+    if (shapes.of(next, slot).scalar())
+      define(o, int32_t(slot), loadFirstActive(slot));
     else
-      define(o, int32_t(slot), resultShape.scalar() ? loadFirstActive(slot) : loadSlot(slot, false));
+      values[slot] = nullptr, stored[slot] = dirty[slot] = false; // it kept the other lanes' values itself
 }
 
 /// A handler that may want to be asked again later, or have others run before the next operation.
@@ -101,7 +126,8 @@ void Emitter::emitPoll(const Operation &o) {
   BasicBlock *yields = newBlock("yields"), *ran = newBlock("ran");
   b.CreateCondBr(b.CreateICmpEQ(status, b.getInt32(unsigned(Status::Yield))), yields, ran);
   for (uint32_t slot : o.defs)
-    values[slot] = nullptr;
+    values[slot] = nullptr, stored[slot] = dirty[slot] = false;
+  state = next;
   b.SetInsertPoint(yields);
   leave(Status::Yield, *o.name == "cluster.wait" ? o.at : o.at + 1, graph.blocks[blockIndex].liveOut);
   b.SetInsertPoint(ran);
@@ -113,27 +139,27 @@ Value *Emitter::loadFirstActive(uint32_t slot) {
   V lanes = currentMask();
   if (!lanes)
     return loadSlot(slot, true);
-  V lane = b.CreateBinaryIntrinsic(Intrinsic::cttz, maskBits(lanes), b.getFalse());
-  return b.CreateExtractElement(loadSlot(slot, false), b.CreateAnd(lane, b.getInt32(warpSize - 1)));
+  V lane =
+      b.CreateAnd(b.CreateBinaryIntrinsic(Intrinsic::cttz, lanes, b.getFalse()), b.getInt32(warpSize - 1));
+  const Slot &s = graph.slots[slot];
+  if (s.width == 0)
+    return b.CreateTrunc(b.CreateLShr(b.CreateLoad(b.getInt32Ty(), framePointer(s.offset)), lane),
+                         b.getInt1Ty());
+  return b.CreateLoad(scalarType(s.width), b.CreateGEP(scalarType(s.width), framePointer(s.offset), lane));
 }
 
-/// The lanes of an operation's own predicate.
+/// The lanes of an operation's own predicate; nothing may wait that gives it.
 void Emitter::setGuard(const Operation &o) {
   if (o.guard < 0)
     return;
-  guardMask = vectorOf(uint32_t(o.guard));
+  guardMask = laneBits(uint32_t(o.guard));
   if (o.guardNegated)
     guardMask = b.CreateNot(guardMask);
 }
 
-/// Into the frame, for a handler that looks there.
-void Emitter::spillAlways(uint32_t slot) {
-  if (!graph.slots[slot].isConstant && !graph.slots[slot].inFrame)
-    storePieces(slot);
-}
-
 // --- addresses ---
 
+/// May the access wait, or run in compiled code at all? Then it is described.
 bool Emitter::compilable(const Operation &o, Access &access) {
   AccessForm form = accessFormOf(*o.name);
   access.count = form.count;
@@ -142,77 +168,187 @@ bool Emitter::compilable(const Operation &o, Access &access) {
   access.registerBytes = form.registerBytes;
   access.total = access.count * access.element;
   access.shared = o.op->space == inShared;
-  bool known = o.op->space == inGlobal || o.op->space == inShared || o.op->space == inGeneric;
-  if (!known)
-    return false;
   access.shape = shapeOf(uint32_t(o.a));
+  bool known = o.op->space == inGlobal || o.op->space == inShared || o.op->space == inGeneric;
+  if (!known || !access.shape.scalar())
+    return false;
+  bool masked = mask || o.guard >= 0;
   // Where addresses are known only when the kernel runs, the handler counts.
-  bool countedHere = access.shape.scalar() && !currentMask() && o.op->space != inGeneric;
-  if (request.count && !countedHere)
+  if (request.count && (masked || o.op->space == inGeneric))
     return false;
-  if (access.shape.kind == Shape::None)
+  if (access.shape.kind == Shape::Strided) {
+    const Pattern &p = *access.shape.pattern;
+    if (std::any_of(p.begin(), p.end(), [&](int64_t x) { return x % int64_t(access.total); }))
+      return false;
+    if (!isSteady(p, lanesOfPiece()) && (o.kind == Kind::Store || access.element < 4))
+      return false;
+    bool ramp = access.count == 1 && access.element >= 4 && isRamp(p.data(), lanesOfPiece(), access.element);
+    if (o.kind == Kind::Store && masked && !ramp)
+      return false;
+  } else if (o.kind == Kind::Store && masked) {
     return false;
-  if (access.shape.kind == Shape::Strided)
-    for (int64_t x : *access.shape.pattern)
-      if (x % int64_t(access.total))
-        return false;
+  }
+  Type *i64 = b.getInt64Ty();
+  bool narrow = o.op->flags & address32;
+  V given = scalarOf(uint32_t(o.a));
+  access.key = graph.slots[uint32_t(o.a)].isAddress ? uintptr_t(o.a) : reinterpret_cast<uintptr_t>(given);
+  access.given = narrow ? b.CreateZExt(given, i64) : given;
+  access.displacement = displacementOf(o);
+  access.start = access.shared
+                     ? b.CreateGEP(b.getInt8Ty(),
+                                   warpField(offsetof(Warp, shared), PointerType::getUnqual(context), true),
+                                   access.given)
+                     : b.CreateIntToPtr(access.given, PointerType::getUnqual(context));
   return true;
 }
 
-Value *Emitter::inRange(const Operation &o, Access &access) {
+Emitter::Reach Emitter::reachOf(const Operation &o, const Access &access) {
+  Reach reach = {&o, access, access.displacement, access.displacement + access.total, access.displacement};
+  if (const Pattern *p = access.shape.pattern)
+    reach.low += smallest(*p), reach.high += largest(*p);
+  // What is known of the address needs no test.
+  bool aligned = (1ull << std::min<unsigned>(access.shape.align, 8)) >= access.total;
+  reach.isAligned = aligned && access.displacement % int64_t(access.total) == 0;
+  return reach;
+}
+
+/// Below 0 unless the bytes lie where the operation may go. Of two sums one is below 0 where an address lies
+/// outside; an address that is below 0 itself cannot fool them. An offset that wraps around 32 bits fails
+/// too.
+Value *Emitter::rangeFault(const Reach &reach) {
   Type *i64 = b.getInt64Ty();
-  V size, begin = nullptr;
+  const Access &access = reach.access;
+  V from = b.CreateAdd(access.given, b.getInt64(uint64_t(reach.low))), fault = from, end;
   if (access.shared) {
-    access.host = warpField(offsetof(Warp, shared), PointerType::getUnqual(context), true);
-    size = warpField(offsetof(Warp, sharedSize), i64, true);
+    end = warpField(offsetof(Warp, sharedSize), i64, true);
   } else {
     V ranges = warpField(offsetof(Warp, ranges), PointerType::getUnqual(context), true);
-    V range = b.CreateConstInBoundsGEP1_64(i64, ranges, uint64_t(o.op->slot) * 2);
-    begin = b.CreateLoad(i64, range);
-    size = b.CreateSub(b.CreateLoad(i64, b.CreateConstInBoundsGEP1_64(i64, range, 1)), begin);
+    V range = b.CreateConstInBoundsGEP1_64(i64, ranges, uint64_t(reach.o->op->slot) * 2);
+    fault = b.CreateOr(fault, b.CreateSub(from, b.CreateLoad(i64, range)));
+    end = b.CreateLoad(i64, b.CreateConstInBoundsGEP1_64(i64, range, 1));
   }
-  bool scalar = access.shape.scalar();
-  int64_t low = access.shape.pattern ? smallest(*access.shape.pattern) : 0;
-  int64_t high = access.shape.pattern ? largest(*access.shape.pattern) : 0;
-  uint64_t span = uint64_t(high - low) + access.total;
-  V room = b.CreateBinaryIntrinsic(Intrinsic::usub_sat, size, b.getInt64(span - 1));
-  if (scalar) {
-    V offset = begin ? b.CreateSub(access.first, begin) : access.first;
-    V ok = b.CreateICmpULT(low ? b.CreateAdd(offset, b.getInt64(uint64_t(low))) : offset, room);
-    bool aligned = (1ull << std::min<unsigned>(access.shape.align, 8)) >= access.total &&
-                   o.op->imm % int64_t(access.total) == 0;
-    if (access.total > 1 && !aligned) {
-      V odd = b.CreateAnd(access.first, b.getInt64(access.total - 1));
-      ok = b.CreateAnd(ok, b.CreateICmpEQ(odd, b.getInt64(0)));
-    }
-    return ok;
+  V last = b.CreateSub(end, b.getInt64(uint64_t(reach.high - reach.low)));
+  return b.CreateOr(fault, b.CreateSub(last, from));
+}
+
+/// Below 0 unless the lanes' addresses are multiples of what they read or write.
+Value *Emitter::alignmentFault(const Reach &reach) {
+  if (reach.isAligned)
+    return b.getInt64(0);
+  V from = b.CreateAdd(reach.access.given, b.getInt64(uint64_t(reach.aligned)));
+  return b.CreateNeg(b.CreateAnd(from, b.getInt64(reach.access.total - 1)));
+}
+
+Value *Emitter::inRange(const Operation &o, const Access &access) {
+  Reach reach = reachOf(o, access);
+  return b.CreateICmpSGE(b.CreateOr(rangeFault(reach), alignmentFault(reach)), b.getInt64(0));
+}
+
+/// Does testing the one test the other too?
+bool Emitter::joins(Reach &all, const Reach &one) {
+  if (all.access.key != one.access.key || all.access.shared != one.access.shared ||
+      (all.aligned - one.aligned) % int64_t(std::min(all.access.total, one.access.total)) ||
+      std::max(all.high, one.high) - std::min(all.low, one.low) >= (1 << 20))
+    return false;
+  Reach both = one.access.total > all.access.total ? one : all; // the strictest alignment implies the others
+  both.low = std::min(all.low, one.low), both.high = std::max(all.high, one.high);
+  both.isAligned = all.isAligned && one.isAligned;
+  all = both;
+  return true;
+}
+
+/// With whatever else the block will read or write from the same address.
+Emitter::Reach Emitter::reachAhead(const Operation &o, const Access &access) {
+  Reach all = reachOf(o, access);
+  const Operation *end = graph.operations.data() + graph.blocks[blockIndex].last;
+  for (const Operation *later = &o + 1; later < end; ++later) {
+    if (std::find((later - 1)->defs.begin(), (later - 1)->defs.end(), uint32_t(o.a)) !=
+        (later - 1)->defs.end())
+      break;
+    if ((later->kind != Kind::Load && later->kind != Kind::Store) || later->guard >= 0 || later->a != o.a ||
+        later->op->space != o.op->space || (later->op->flags & address32) != (o.op->flags & address32))
+      continue;
+    Access other = access;
+    AccessForm form = accessFormOf(*later->name);
+    other.total = form.count * form.element;
+    other.displacement = displacementOf(*later);
+    joins(all, reachOf(*later, other));
   }
-  Type *element = access.lanes[0]->getType()->getScalarType();
-  V limit =
-      element == i64
-          ? room
-          : b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::umin, room, b.getInt64(0x7fffffff)), element);
-  // A sum below 0 is wrong: an offset of 0 to the last one allowed leaves both of these above. The bits that
-  // an aligned address lacks are collected beside them.
-  V wrong = nullptr, odd = nullptr, m = currentMask();
-  auto collect = [&](V &all, V more) { all = all ? b.CreateOr(all, more) : more; };
-  V last = b.CreateVectorSplat(lanesOfPiece(), b.CreateSub(limit, ConstantInt::get(element, 1)));
-  for (unsigned piece = 0; piece < numPieces(); ++piece) {
-    V lanes = access.lanes[piece];
-    V offsets = begin ? b.CreateSub(lanes, b.CreateVectorSplat(lanesOfPiece(), begin)) : lanes;
-    V sum = b.CreateOr(offsets, b.CreateSub(last, offsets));
-    if (m) {
-      V running = b.CreateSExt(pieceOf(m, Shape(), 0, piece), lanes->getType());
-      sum = b.CreateAnd(sum, running), lanes = b.CreateAnd(lanes, running);
-    }
-    collect(wrong, sum);
-    collect(odd, lanes);
+  return all;
+}
+
+/// Leaves unless all are in range. Where the bytes lie in other allocations than the last ones, those are
+/// looked up.
+void Emitter::test(const std::vector<Reach> &all) {
+  V lasting = b.getInt64(0), passing = b.getInt64(0); // faults that no other allocation can mend, and others
+  std::vector<const Reach *> global;
+  for (const Reach &reach : all) {
+    V &fault = reach.access.shared ? lasting : passing;
+    fault = b.CreateOr(fault, rangeFault(reach));
+    lasting = b.CreateOr(lasting, alignmentFault(reach));
+    if (!reach.access.shared)
+      global.push_back(&reach);
   }
-  if (access.total > 1)
-    collect(wrong, b.CreateNeg(b.CreateAnd(odd, ConstantInt::get(odd->getType(), access.total - 1))));
-  V bits = b.CreateBitCast(b.CreateICmpSLT(wrong, llvm::Constant::getNullValue(wrong->getType())),
-                           b.getIntNTy(lanesOfPiece()));
-  return b.CreateICmpEQ(bits, llvm::Constant::getNullValue(bits->getType()));
+  BasicBlock *rare = global.empty() ? backBlock() : newBlock("rare"), *fine = newBlock("fine");
+  MDBuilder weights(context);
+  V ok = b.CreateICmpSGE(b.CreateOr(lasting, passing), b.getInt64(0));
+  b.CreateCondBr(ok, fine, rare, weights.createBranchWeights(8000, 1));
+  if (!global.empty()) {
+    b.SetInsertPoint(rare);
+    V mended = b.CreateAnd(lookUp(global), b.CreateICmpSGE(lasting, b.getInt64(0)));
+    b.CreateCondBr(mended, fine, backBlock());
+  }
+  b.SetInsertPoint(fine);
+  tested.insert(tested.end(), all.begin(), all.end());
+}
+
+bool Emitter::isTested(const Reach &one) const {
+  return std::any_of(tested.begin(), tested.end(), [&](const Reach &all) {
+    Reach both = all;
+    return joins(both, one) && both.low == all.low && both.high == all.high &&
+           (one.isAligned || one.access.total <= all.access.total);
+  });
+}
+
+/// In front of a pass: all accesses that wait, those from one address together. Counts them.
+void Emitter::testAccesses() {
+  std::vector<Reach> all;
+  for (const Step &step : steps) {
+    if (!step.access.given || step.isTested || isTested(reachOf(*step.o, step.access)))
+      continue;
+    Reach one = reachAhead(*step.o, step.access);
+    if (std::none_of(all.begin(), all.end(), [&](Reach &r) { return joins(r, one); }))
+      all.push_back(one);
+  }
+  if (!all.empty())
+    test(all);
+  for (const Step &step : steps)
+    if (step.access.given && !step.isTested)
+      countMemory(*step.o, step.access);
+}
+
+/// Are there allocations that hold these? Then they are the ones that are tested next time.
+Value *Emitter::lookUp(const std::vector<const Reach *> &all) {
+  constexpr unsigned most = 64;
+  if (all.size() > most)
+    return b.getFalse();
+  if (!scratch) {
+    IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().begin());
+    scratch = top.CreateAlloca(b.getInt64Ty(), b.getInt32(most));
+  }
+  llvm::Constant *first = nullptr;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Reach &reach = *all[i];
+    SiteImage site;
+    site.span = uint32_t(reach.high - reach.low);
+    site.more = uint32_t(all.size() - 1 - i);
+    llvm::Constant *place = siteOf(*reach.o, site);
+    first = first ? first : place;
+    b.CreateStore(b.CreateAdd(reach.access.given, b.getInt64(uint64_t(reach.low))),
+                  b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), scratch, i));
+  }
+  V status = runSite(first, b.CreatePtrToInt(scratch, b.getInt64Ty()), nullptr);
+  return b.CreateICmpEQ(status, b.getInt32(unsigned(Status::Step)));
 }
 
 /// Adds the access to the counters. How many sectors or wavefronts it takes depends on the first address's
@@ -244,7 +380,8 @@ void Emitter::countMemory(const Operation &o, const Access &access) {
   auto *constants = ConstantDataArray::get(context, table);
   auto *global =
       new GlobalVariable(module, constants->getType(), true, GlobalValue::PrivateLinkage, constants);
-  V row = b.CreateGEP(b.getInt16Ty(), global, b.CreateAnd(access.first, b.getInt64(rows - 1)));
+  V first = b.CreateAdd(access.given, b.getInt64(uint64_t(access.displacement)));
+  V row = b.CreateGEP(b.getInt16Ty(), global, b.CreateAnd(first, b.getInt64(rows - 1)));
   V turns = b.CreateZExt(b.CreateLoad(b.getInt16Ty(), row), b.getInt64Ty());
   V counters = warpField(offsetof(Warp, memory), PointerType::getUnqual(context), true);
   auto add = [&](size_t field, V amount) {
@@ -261,46 +398,28 @@ void Emitter::countMemory(const Operation &o, const Access &access) {
   }
 }
 
-/// Computes where the access goes.
-Emitter::Access Emitter::resolve(const Operation &o) {
-  Access access;
-  compilable(o, access);
-  bool narrow = o.op->flags & address32;
-  uint64_t displacement = uint64_t(o.op->imm);
-  Type *i64 = b.getInt64Ty();
-  if (access.shape.scalar()) {
-    access.given = scalarOf(uint32_t(o.a));
-    access.first = narrow ? b.CreateZExt(b.CreateAdd(access.given, b.getInt32(uint32_t(displacement))), i64)
-                          : b.CreateAdd(access.given, b.getInt64(displacement));
-    return access;
+/// Where the access of the first of the lanes at hand goes.
+Value *Emitter::baseOf(const Access &access) {
+  V start = access.displacement
+                ? b.CreateGEP(b.getInt8Ty(), access.start, b.getInt64(uint64_t(access.displacement)))
+                : access.start;
+  if (!access.shape.pattern)
+    return start;
+  const Pattern &p = *access.shape.pattern;
+  int64_t lanes = lanesOfPiece(), step = p[lanesOfPiece()];
+  std::vector<int64_t> first;
+  bool even = step % lanes == 0;
+  for (unsigned piece = 0; piece < numPieces(); ++piece) {
+    first.push_back(p[piece * lanesOfPiece()]);
+    even &= first.back() == piece * step;
   }
-  access.lanes = piecesOf(uint32_t(o.a));
-  for (V &lanes : access.lanes) {
-    uint64_t plus = narrow ? uint64_t(uint32_t(displacement)) : displacement;
-    lanes = b.CreateAdd(lanes, ConstantInt::get(lanes->getType(), plus));
-    if (narrow && !access.shared)
-      lanes = b.CreateZExt(lanes, shapedLike(lanes, i64));
-  }
-  return access;
+  V offset =
+      even ? b.CreateMul(lane, b.getInt64(uint64_t(step / lanes))) : rowOf(first.data(), 1, b.getInt64Ty());
+  return b.CreateGEP(b.getInt8Ty(), start, offset);
 }
 
-Value *Emitter::hostPointer(const Access &access, V offset) {
-  if (access.shared)
-    return b.CreateGEP(b.getInt8Ty(), access.host, offset);
-  return b.CreateIntToPtr(offset, shapedLike(offset, PointerType::getUnqual(context)));
-}
-
-/// Where the first lane's access would go, so many bytes on.
-Value *Emitter::placeAt(const Access &access, int64_t offset) {
-  return hostPointer(access, offset ? b.CreateAdd(access.first, b.getInt64(uint64_t(offset))) : access.first);
-}
-
-/// Where one lane's access goes.
-Value *Emitter::placeOf(const Access &access, unsigned lane) {
-  if (access.shape.scalar())
-    return placeAt(access, access.shape.pattern ? (*access.shape.pattern)[lane] : 0);
-  V address = b.CreateExtractElement(access.lanes[lane / lanesOfPiece()], uint64_t(lane % lanesOfPiece()));
-  return hostPointer(access, b.CreateZExt(address, b.getInt64Ty()));
+Value *Emitter::placeAt(const Access &access, V base, int64_t offset) {
+  return offset ? b.CreateGEP(b.getInt8Ty(), base, b.getInt64(uint64_t(offset))) : base;
 }
 
 Value *Emitter::extended(V raw, const Access &access) {
@@ -327,202 +446,207 @@ void Emitter::transpose(V (&rows)[4]) {
   rows[3] = mix(high01, high23, {2, 3, 6, 7});
 }
 
+Value *Emitter::joined(std::vector<V> parts) {
+  while (parts.size() > 1) {
+    std::vector<int> all(2 * cast<FixedVectorType>(parts[0]->getType())->getNumElements());
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = int(i);
+    std::vector<V> pairs;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], all));
+    parts = pairs;
+  }
+  return parts[0];
+}
+
 // --- loads ---
 
-/// What some lanes load, element by element: one value for all, one wide load that lanes pick from, or a load
-/// for each.
-Emitter::Pieces Emitter::loadPiece(Access &access, unsigned piece) {
+/// What the lanes at hand load: one value for all, one wide load that lanes pick from, rows of four, or each
+/// its own.
+void Emitter::loadPiece(Step &step) {
+  const Access &access = step.access;
   unsigned lanes = lanesOfPiece();
   int64_t element = access.element;
-  Type *type = b.getIntNTy(8 * access.element);
-  Pieces result;
-  if (access.shape.kind == Shape::Strided) {
-    const int64_t *p = access.shape.pattern->data() + piece * lanes;
-    int64_t low = *std::min_element(p, p + lanes), high = *std::max_element(p, p + lanes);
-    int64_t span = (high - low) / element + access.count;
-    if (low == high) {
-      for (unsigned k = 0; k < access.count; ++k) {
-        V &one = access.loaded[{low + k * element, 1}];
-        if (!one)
-          one = b.CreateVectorSplat(
-              lanes, b.CreateAlignedLoad(type, placeAt(access, low + k * element), Align(access.element)));
-        result.push_back(one);
-      }
-      return result;
-    }
-    bool rows = access.count == 4 && element == 4;
-    if (span <= mostRegisters * int64_t(lanes) &&
-        !(rows && isRamp(p, lanes, access.total) && !target.avx512)) {
-      V &all = access.loaded[{low, span}];
-      if (!all)
-        all = b.CreateAlignedLoad(FixedVectorType::get(type, unsigned(span)), placeAt(access, low),
-                                  Align(access.total));
-      for (unsigned k = 0; k < access.count; ++k) {
-        std::vector<int> pick;
-        for (unsigned i = 0; i < lanes; ++i)
-          pick.push_back(int((p[i] - low) / element) + int(k));
-        bool whole = span == int64_t(lanes) && isRamp(p, lanes, element);
-        result.push_back(whole ? all : b.CreateShuffleVector(all, all, pick));
-      }
-      return result;
-    }
+  const Pattern &p = *access.shape.pattern;
+  Type *type = b.getIntNTy(8 * access.element), *vector = FixedVectorType::get(type, lanes);
+  step.results.clear();
+  auto add = [&](V raw) { step.results.push_back(extended(raw, access)); };
+  if (!isSteady(p, lanes)) {
+    V row = rowOf(p.data(), lanes, b.getInt32Ty());
+    for (unsigned k = 0; k < access.count; ++k)
+      add(b.CreateMaskedGather(
+          vector,
+          b.CreateGEP(b.getInt8Ty(), placeAt(access, access.start, access.displacement + k * element), row),
+          Align(access.element)));
+    return;
   }
-  if (access.count == 4 && element == 4) {
-    V rows[4];
-    for (unsigned j = 0; j < 4; ++j) {
-      Pieces parts;
-      for (unsigned i = j; i < lanes; i += 4)
-        parts.push_back(b.CreateAlignedLoad(FixedVectorType::get(type, 4), placeOf(access, piece * lanes + i),
-                                            Align(access.total)));
-      rows[j] = joined(parts);
-    }
-    transpose(rows);
-    return {rows, rows + 4};
-  }
-  for (unsigned k = 0; k < access.count; ++k)
-    result.push_back(llvm::PoisonValue::get(FixedVectorType::get(type, lanes)));
-  for (unsigned i = 0; i < lanes; ++i) {
-    V place = placeOf(access, piece * lanes + i);
+  V base = baseOf(access);
+  int64_t low = *std::min_element(p.begin(), p.begin() + lanes),
+          high = *std::max_element(p.begin(), p.begin() + lanes);
+  int64_t span = (high - low) / element + access.count;
+  bool rows = access.count == 4 && element == 4;
+  if (low == high) {
+    for (unsigned k = 0; k < access.count; ++k)
+      add(b.CreateVectorSplat(
+          lanes, b.CreateAlignedLoad(type, placeAt(access, base, k * element), Align(access.element))));
+  } else if (span <= mostRegisters * int64_t(lanes) &&
+             !(rows && isRamp(p.data(), lanes, access.total) && !target.avx512)) {
+    V all = b.CreateAlignedLoad(FixedVectorType::get(type, unsigned(span)), placeAt(access, base, low),
+                                Align(access.total));
     for (unsigned k = 0; k < access.count; ++k) {
-      V at = k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place;
-      result[k] =
-          b.CreateInsertElement(result[k], b.CreateAlignedLoad(type, at, Align(access.element)), uint64_t(i));
+      std::vector<int> pick;
+      for (unsigned i = 0; i < lanes; ++i)
+        pick.push_back(int((p[i] - low) / element) + int(k));
+      bool whole = span == int64_t(lanes) && isRamp(p.data(), lanes, element);
+      add(whole ? all : b.CreateShuffleVector(all, all, pick));
     }
-  }
-  return result;
-}
-
-/// By the machine's own instruction for loads from anywhere.
-Emitter::Pieces Emitter::gatherPiece(const Access &access, unsigned piece) {
-  Type *type = b.getIntNTy(8 * access.element);
-  unsigned lanes = lanesOfPiece();
-  V m = currentMask();
-  Pieces result;
-  for (unsigned k = 0; k < access.count; ++k) {
-    V places;
-    int64_t at = int64_t(k) * access.element;
-    if (access.shape.kind == Shape::Strided)
-      places =
-          b.CreateGEP(b.getInt8Ty(), placeAt(access, at),
-                      patternVector(access.shape.pattern->data() + piece * lanes, lanes, b.getInt32Ty()));
-    else
-      places =
-          hostPointer(access, b.CreateAdd(access.lanes[piece],
-                                          ConstantInt::get(access.lanes[piece]->getType(), uint64_t(at))));
-    bool masked = m && access.shape.kind == Shape::Varying;
-    result.push_back(b.CreateMaskedGather(FixedVectorType::get(type, lanes), places, Align(access.element),
-                                          masked ? pieceOf(m, Shape(), 0, piece) : nullptr));
-  }
-  return result;
-}
-
-/// Each element: one scalar, or pieces.
-std::vector<Emitter::Pieces> Emitter::loadElements(Access &access) {
-  std::vector<Pieces> result(access.count);
-  Type *type = b.getIntNTy(8 * access.element);
-  if (access.shape.kind == Shape::Uniform) {
+  } else if (rows) {
+    V row[4];
+    for (unsigned j = 0; j < 4; ++j) {
+      std::vector<V> parts;
+      for (unsigned i = j; i < lanes; i += 4)
+        parts.push_back(b.CreateAlignedLoad(FixedVectorType::get(type, 4), placeAt(access, base, p[i]),
+                                            Align(access.total)));
+      row[j] = joined(parts);
+    }
+    transpose(row);
+    for (V column : row)
+      add(column);
+  } else if (element >= 4) {
     for (unsigned k = 0; k < access.count; ++k)
-      result[k] = {extended(
-          b.CreateAlignedLoad(type, placeAt(access, k * access.element), Align(access.element)), access)};
-    return result;
-  }
-  V m = currentMask();
-  bool gathers = access.element >= 4;
-  if (access.shape.kind == Shape::Varying && m && !gathers) // the others load what nobody looks at
-    for (unsigned piece = 0; piece < numPieces(); ++piece) {
-      V &lanes = access.lanes[piece];
-      V harmless = access.shared ? (V)b.getInt64(0) : b.CreatePtrToInt(frame, b.getInt64Ty());
-      harmless = b.CreateTrunc(harmless, lanes->getType()->getScalarType());
-      lanes =
-          b.CreateSelect(pieceOf(m, Shape(), 0, piece), lanes, b.CreateVectorSplat(lanesOfPiece(), harmless));
+      add(b.CreateMaskedGather(vector,
+                               b.CreateGEP(b.getInt8Ty(), placeAt(access, base, k * element),
+                                           patternVector(p.data(), lanes, b.getInt32Ty())),
+                               Align(access.element)));
+  } else {
+    for (unsigned k = 0; k < access.count; ++k) {
+      V all = llvm::PoisonValue::get(vector);
+      for (unsigned i = 0; i < lanes; ++i)
+        all = b.CreateInsertElement(
+            all, b.CreateAlignedLoad(type, placeAt(access, base, p[i] + k * element), Align(access.element)),
+            uint64_t(i));
+      add(all);
     }
-  for (unsigned piece = 0; piece < numPieces(); ++piece) {
-    bool scattered = access.shape.kind == Shape::Varying;
-    if (access.shape.kind == Shape::Strided) {
-      const int64_t *p = access.shape.pattern->data() + piece * lanesOfPiece();
-      int64_t low = *std::min_element(p, p + lanesOfPiece()), high = *std::max_element(p, p + lanesOfPiece());
-      scattered = (high - low) / access.element + access.count > mostRegisters * int64_t(lanesOfPiece());
-    }
-    Pieces elements = scattered && gathers ? gatherPiece(access, piece) : loadPiece(access, piece);
-    for (unsigned k = 0; k < access.count; ++k)
-      result[k].push_back(extended(elements[k], access));
   }
-  return result;
 }
 
 void Emitter::emitLoad(const Operation &o) {
+  std::vector<uint32_t> targets = registersOf(o);
   Access access;
   if (!compilable(o, access)) {
-    emitHandler(o);
+    runPass(aliveBefore(opIndex));
+    setGuard(o);
+    return emitHandler(o);
+  }
+  if (access.shape.kind == Shape::Uniform)
+    return emitUniformLoad(o, access);
+  if (!mask && o.guard < 0) {
+    wait(o, targets).access = access;
     return;
   }
-  access = resolve(o);
+  // Under a mask there is no way back, but the handler can do it.
+  runPass(aliveBefore(opIndex));
+  setGuard(o);
+  for (uint32_t slot : targets)
+    storeScalar(slot);
   V ok = inRange(o, access);
   BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *loaded = newBlock("loaded");
   MDBuilder weights(context);
   b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(fast);
-  std::vector<Pieces> elements = loadElements(access);
-  countMemory(o, access);
-  BasicBlock *fastEnd = b.GetInsertBlock();
+  Step &step = wait(o, targets);
+  step.access = access, step.isTested = true;
+  runPass(aliveBefore(opIndex + 1));
   b.CreateBr(loaded);
-
   b.SetInsertPoint(rare);
-  std::vector<uint32_t> targets = o.list;
-  if (access.count == 1)
-    targets = {uint32_t(o.d)};
-  bool scalar = access.shape.kind == Shape::Uniform;
-  if (!access.shape.scalar())
-    spillAlways(uint32_t(o.a));
-  checkStatus(rareCall(o, access.given, currentMask()));
-  std::vector<Pieces> slow;
-  for (uint32_t slot : targets)
-    slow.push_back(scalar ? Pieces{loadFirstActive(slot)} : loadPieces(slot));
-  BasicBlock *rareEnd = b.GetInsertBlock();
+  checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
   b.CreateBr(loaded);
-
   b.SetInsertPoint(loaded);
-  for (size_t k = 0; k < elements.size(); ++k)
-    for (size_t piece = 0; piece < elements[k].size(); ++piece) {
-      PHINode *phi = b.CreatePHI(elements[k][piece]->getType(), 2);
-      phi->addIncoming(elements[k][piece], fastEnd);
-      phi->addIncoming(slow[k][piece], rareEnd);
-      elements[k][piece] = phi;
+}
+
+/// One place for all lanes.
+void Emitter::emitUniformLoad(const Operation &o, const Access &access) {
+  std::vector<uint32_t> targets = registersOf(o);
+  bool masked = mask || o.guard >= 0;
+  if (masked || request.count) // nothing is counted twice
+    runPass(aliveBefore(opIndex));
+  BasicBlock *loaded = nullptr, *rareEnd = nullptr;
+  std::vector<V> slow;
+  if (!masked) {
+    if (!isTested(reachOf(o, access)))
+      test({reachAhead(o, access)});
+  } else {
+    setGuard(o);
+    for (uint32_t slot : targets)
+      storeScalar(slot);
+    BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare");
+    loaded = newBlock("loaded");
+    MDBuilder weights(context);
+    b.CreateCondBr(inRange(o, access), fast, rare, weights.createBranchWeights(8000, 1));
+    b.SetInsertPoint(rare);
+    checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
+    for (uint32_t slot : targets)
+      slow.push_back(loadFirstActive(slot));
+    rareEnd = b.GetInsertBlock();
+    b.CreateBr(loaded);
+    b.SetInsertPoint(fast);
+  }
+  std::vector<V> elements;
+  Type *type = b.getIntNTy(8 * access.element);
+  for (unsigned k = 0; k < access.count; ++k) {
+    V place = placeAt(access, access.start, access.displacement + k * access.element);
+    elements.push_back(extended(b.CreateAlignedLoad(type, place, Align(access.element)), access));
+  }
+  countMemory(o, access);
+  if (loaded) {
+    BasicBlock *fastEnd = b.GetInsertBlock();
+    b.CreateBr(loaded);
+    b.SetInsertPoint(loaded);
+    for (size_t k = 0; k < targets.size(); ++k) {
+      PHINode *phi = b.CreatePHI(elements[k]->getType(), 2);
+      phi->addIncoming(elements[k], fastEnd);
+      phi->addIncoming(slow[k], rareEnd);
+      elements[k] = phi;
     }
+  }
   for (size_t k = 0; k < targets.size(); ++k)
-    if (scalar)
-      define(o, int32_t(targets[k]), elements[k][0]);
-    else
-      definePieces(o, targets[k], elements[k]);
+    define(o, int32_t(targets[k]), elements[k]);
 }
 
 // --- stores ---
 
 /// Of the lanes that store to one place the last one's value stays, so stores keep the lanes' order.
-void Emitter::storePiece(const Access &access, unsigned piece, const Pieces &elements) {
+void Emitter::storePiece(Step &step) {
+  const Access &access = step.access;
   unsigned lanes = lanesOfPiece();
   int64_t element = access.element;
+  const Pattern &p = *access.shape.pattern;
   Type *type = b.getIntNTy(8 * access.element);
+  std::vector<V> elements;
+  for (const Operand &operand : step.data) {
+    V whole = pieceOf(operand, access.registerBytes);
+    elements.push_back(b.CreateTrunc(whole, shapedLike(whole, type)));
+  }
+  V base = baseOf(access);
+  if (V running = mask ? pieceOfMask(mask) : nullptr; running || step.o->guard >= 0) {
+    if (step.o->guard >= 0) {
+      V p = pieceOf(step.guard, 0);
+      p = step.o->guardNegated ? b.CreateNot(p) : p;
+      running = running ? b.CreateAnd(running, p) : p;
+    }
+    b.CreateMaskedStore(elements[0], base, Align(access.element), running);
+    return;
+  }
   if (access.count == 4 && element == 4) {
-    V rows[4] = {elements[0], elements[1], elements[2], elements[3]};
-    transpose(rows);
+    V row[4] = {elements[0], elements[1], elements[2], elements[3]};
+    transpose(row);
     for (unsigned i = 0; i < lanes; ++i) {
       int first = int(i / 4 * 4);
-      V row = b.CreateShuffleVector(rows[i % 4], rows[i % 4], {first, first + 1, first + 2, first + 3});
-      b.CreateAlignedStore(row, placeOf(access, piece * lanes + i), Align(access.total));
+      V one = b.CreateShuffleVector(row[i % 4], row[i % 4], {first, first + 1, first + 2, first + 3});
+      b.CreateAlignedStore(one, placeAt(access, base, p[i]), Align(access.total));
     }
     return;
   }
-  if (access.shape.kind != Shape::Strided) {
-    for (unsigned k = 0; k < access.count; ++k)
-      for (unsigned i = 0; i < lanes; ++i) {
-        V place = placeOf(access, piece * lanes + i);
-        b.CreateAlignedStore(b.CreateExtractElement(elements[k], uint64_t(i)),
-                             k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place, Align(access.element));
-      }
-    return;
-  }
-  const int64_t *p = access.shape.pattern->data() + piece * lanes;
   for (unsigned k = 0; k < access.count; ++k) {
     std::map<int64_t, int> last; // the lane that stores to a place
     for (unsigned i = 0; i < lanes; ++i)
@@ -537,92 +661,84 @@ void Emitter::storePiece(const Access &access, unsigned piece, const Pieces &ele
         while (size > run.size() - done)
           size /= 2;
         std::vector<int> pick(run.begin() + ptrdiff_t(done), run.begin() + ptrdiff_t(done + size));
-        bool whole = size == lanes && isRamp(p, lanes, element);
+        bool whole = size == lanes && isRamp(p.data(), lanes, element);
         V part = whole       ? elements[k]
                  : size == 1 ? b.CreateExtractElement(elements[k], uint64_t(pick[0]))
                              : b.CreateShuffleVector(elements[k], elements[k], pick);
-        b.CreateAlignedStore(part, placeAt(access, begin + int64_t(done) * element), Align(access.element));
+        b.CreateAlignedStore(part, placeAt(access, base, begin + int64_t(done) * element),
+                             Align(access.element));
         done += size;
       }
     }
   }
 }
 
-/// Lane by lane, where only some store: the others write to a place that nobody reads.
-void Emitter::storeMasked(const Access &access, unsigned piece, const Pieces &elements, V lanesThatStore) {
-  if (!scratch) {
-    IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().begin());
-    scratch = top.CreateAlloca(b.getInt64Ty(), b.getInt32(2));
-  }
-  V bits = maskBits(lanesThatStore);
-  Type *type = b.getIntNTy(8 * access.element);
-  for (unsigned i = 0; i < lanesOfPiece(); ++i) {
-    unsigned lane = piece * lanesOfPiece() + i;
-    V stores = b.CreateTrunc(b.CreateLShr(bits, lane), b.getInt1Ty());
-    V place = b.CreateSelect(stores, placeOf(access, lane), scratch);
-    for (unsigned k = 0; k < access.count; ++k)
-      b.CreateAlignedStore(b.CreateExtractElement(elements[k], uint64_t(i)),
-                           k ? b.CreateConstInBoundsGEP1_32(type, place, k) : place, Align(access.element));
-  }
-}
-
-void Emitter::storeElements(const Access &access, const std::vector<Pieces> &pieces) {
-  Type *type = b.getIntNTy(8 * access.element);
-  V lanes = currentMask();
-  auto cut = [&](V v) { return b.CreateTrunc(v, shapedLike(v, type)); };
-  if (access.shape.kind == Shape::Uniform) { // the last lane's value stays
-    for (unsigned k = 0; k < access.count; ++k) {
-      V v = pieces[k].size() == 1 ? pieces[k][0]
-                                  : b.CreateExtractElement(pieces[k].back(), uint64_t(lanesOfPiece() - 1));
-      b.CreateAlignedStore(cut(v), placeAt(access, k * access.element), Align(access.element));
-    }
-    return;
-  }
-  for (unsigned piece = 0; piece < numPieces(); ++piece) {
-    Pieces elements;
-    for (const Pieces &whole : pieces)
-      elements.push_back(cut(whole[piece]));
-    const int64_t *p = access.shape.pattern ? access.shape.pattern->data() + piece * lanesOfPiece() : nullptr;
-    if (!lanes) {
-      storePiece(access, piece, elements);
-    } else if (p && access.count == 1 && access.element >= 4 && isRamp(p, lanesOfPiece(), access.element)) {
-      b.CreateMaskedStore(elements[0], placeAt(access, p[0]), Align(access.element),
-                          pieceOf(lanes, Shape(), 0, piece));
-    } else {
-      storeMasked(access, piece, elements, lanes);
-    }
-  }
-}
-
 void Emitter::emitStore(const Operation &o) {
   Access access;
-  bool oneOfSome = currentMask() && shapeOf(uint32_t(o.a)).kind == Shape::Uniform;
-  if (oneOfSome || !compilable(o, access)) {
-    emitHandler(o);
-    return;
+  if (!compilable(o, access)) {
+    runPass(aliveBefore(opIndex));
+    setGuard(o);
+    return emitHandler(o);
   }
-  access = resolve(o);
-  std::vector<uint32_t> sources = o.list;
-  if (access.count == 1)
-    sources = {uint32_t(o.d)};
-  std::vector<Pieces> pieces; // made here, not on one of the two ways
-  for (uint32_t slot : sources) {
-    bool one = access.shape.kind == Shape::Uniform && shapeOf(slot).kind == Shape::Uniform;
-    pieces.push_back(one ? Pieces{scalarOf(slot)} : piecesOf(slot));
-  }
+  if (access.shape.kind == Shape::Uniform)
+    return emitUniformStore(o, access);
+  bool masked = mask || o.guard >= 0;
+  if (masked || loadsWait()) // what other lanes load must not be overwritten
+    runPass(aliveBefore(opIndex));
+  auto put = [&](bool isTested) {
+    std::vector<Operand> data;
+    for (uint32_t slot : registersOf(o))
+      data.push_back(operandOf(int32_t(slot)));
+    Step &step = wait(o, {});
+    step.access = access, step.isTested = isTested;
+    step.data = std::move(data);
+    runPass(aliveBefore(opIndex + 1));
+  };
+  if (!masked)
+    return put(false);
+  setGuard(o);
+  V ok = inRange(o, access);
+  BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
+  MDBuilder weights(context);
+  b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
+  b.SetInsertPoint(rare);
+  for (uint32_t slot : registersOf(o))
+    storeScalar(slot);
+  checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
+  b.CreateBr(stored);
+  b.SetInsertPoint(fast);
+  put(true);
+  b.CreateBr(stored);
+  b.SetInsertPoint(stored);
+}
+
+/// All lanes to one place: the last one's value stays.
+void Emitter::emitUniformStore(const Operation &o, const Access &access) {
+  runPass(aliveBefore(opIndex));
+  std::vector<uint32_t> sources = registersOf(o);
   V ok = inRange(o, access);
   BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
   MDBuilder weights(context);
   b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
   b.SetInsertPoint(rare);
   for (uint32_t slot : sources)
-    spillAlways(slot);
-  if (!access.shape.scalar())
-    spillAlways(uint32_t(o.a));
-  checkStatus(rareCall(o, access.given, currentMask()));
+    storeScalar(slot);
+  checkStatus(runSite(siteOf(o, access), access.given, nullptr));
   b.CreateBr(stored);
   b.SetInsertPoint(fast);
-  storeElements(access, pieces);
+  Type *type = b.getIntNTy(8 * access.element);
+  for (unsigned k = 0; k < access.count; ++k) {
+    const Slot &s = graph.slots[sources[k]];
+    Shape shape = shapeOf(sources[k]);
+    V value = shape.scalar()
+                  ? scalarOf(sources[k])
+                  : b.CreateLoad(scalarType(s.width), framePointer(s.offset + (warpSize - 1) * s.width));
+    if (shape.kind == Shape::Strided)
+      value = b.CreateAdd(value, ConstantInt::get(value->getType(), uint64_t(shape.pattern->back()), true));
+    b.CreateAlignedStore(b.CreateTrunc(value, type),
+                         placeAt(access, access.start, access.displacement + k * access.element),
+                         Align(access.element));
+  }
   countMemory(o, access);
   b.CreateBr(stored);
   b.SetInsertPoint(stored);

@@ -26,17 +26,16 @@ void Emitter::run() {
     function->addFnAttr(attribute, target.avx512 ? "512" : "256");
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr(Attribute::NoUnwind);
-  function->addFnAttr(Attribute::NoRedZone); // rare calls push below the stack's end
   frame = function->getArg(0), warp = function->getArg(1);
   function->getArg(0)->addAttr(Attribute::NoAlias);
   BasicBlock *top = BasicBlock::Create(context, "top", function);
   size_t n = graph.blocks.size();
   for (size_t i = 0; i < n; ++i)
     starts.push_back(nullptr);
-  phis.resize(n);
   pending.assign(n, nullptr);
   values.assign(graph.slots.size(), nullptr);
-  waits.assign(graph.slots.size(), -1);
+  stored.assign(graph.slots.size(), false);
+  waits.assign(graph.slots.size(), {});
   chooseEntries();
   for (uint32_t k = 0; k < n; ++k)
     if (!shapes.atStart(k).empty())
@@ -46,7 +45,6 @@ void Emitter::run() {
       emitBlock(k);
   b.SetInsertPoint(top);
   emitEntries();
-  fillPhis();
   for (BasicBlock *block : starts)
     if (block && block->empty()) { // of a block under a mask, which runs in line
       block->eraseFromParent();
@@ -65,6 +63,9 @@ BasicBlock *Emitter::newBlock(const char *name) { return BasicBlock::Create(cont
 
 llvm::Type *Emitter::scalarType(unsigned width) { return width ? b.getIntNTy(8 * width) : b.getInt1Ty(); }
 llvm::Type *Emitter::vectorType(unsigned width) { return FixedVectorType::get(scalarType(width), warpSize); }
+llvm::Type *Emitter::pieceType(unsigned width) {
+  return FixedVectorType::get(scalarType(width), lanesOfPiece());
+}
 Value *Emitter::splat(V scalar) { return b.CreateVectorSplat(warpSize, scalar); }
 
 Value *Emitter::patternVector(const int64_t *offsets, unsigned lanes, llvm::Type *elementType) {
@@ -81,37 +82,44 @@ Value *Emitter::materialised(V scalar, const Shape &shape, unsigned width) {
              : vector;
 }
 
-/// The slot's value in the shape that the state says; null only for a slot that holds nothing yet.
-Value *Emitter::current(uint32_t slot) {
+/// What all lanes have, or the first.
+Value *Emitter::scalarOf(uint32_t slot) {
   const Slot &s = graph.slots[slot];
   if (s.isConstant)
     return ConstantInt::get(scalarType(s.width), s.width ? s.constant : s.constant != 0);
-  if (values[slot])
-    return values[slot];
-  if (waits[slot] >= 0)
-    return values[slot] = joined(piecesOf(slot));
-  bool scalar = state[slot].scalar();
-  if (!s.inFrame)
-    return llvm::Constant::getNullValue(scalar ? scalarType(s.width) : vectorType(s.width));
-  return values[slot] = loadSlot(slot, scalar);
+  if (s.isAddress)
+    return loadSlot(slot, true);
+  return values[slot] ? values[slot] : loadSlot(slot, true);
 }
 
-Value *Emitter::scalarOf(uint32_t slot) { return current(slot); }
-
+/// All lanes; nothing may wait that gives the slot its value.
 Value *Emitter::vectorOf(uint32_t slot) {
-  V v = current(slot);
-  return v->getType()->isVectorTy() ? v : materialised(v, shapeOf(slot), graph.slots[slot].width);
+  return isScalar(slot) ? materialised(scalarOf(slot), shapeOf(slot), graph.slots[slot].width)
+                        : loadSlot(slot, false);
+}
+
+/// A predicate's lanes, a bit each.
+Value *Emitter::laneBits(uint32_t slot) {
+  return isScalar(slot)
+             ? b.CreateSExt(scalarOf(slot), b.getInt32Ty())
+             : b.CreateAlignedLoad(b.getInt32Ty(), framePointer(graph.slots[slot].offset), Align(4));
+}
+
+/// There and back is nowhere.
+Value *Emitter::recast(V value, llvm::Type *type) {
+  auto *cast = dyn_cast<BitCastInst>(value);
+  return cast && cast->getSrcTy() == type ? cast->getOperand(0) : b.CreateBitCast(value, type);
 }
 
 Value *Emitter::asFloat(V value) {
   Type *t = value->getType();
   Type *element = t->getScalarSizeInBits() == 64 ? b.getDoubleTy() : b.getFloatTy();
-  return b.CreateBitCast(value, shapedLike(value, element));
+  return recast(value, shapedLike(value, element));
 }
 Value *Emitter::asInteger(V value) {
   Type *t = value->getType();
   Type *element = b.getIntNTy(t->getScalarSizeInBits());
-  return b.CreateBitCast(value, shapedLike(value, element));
+  return recast(value, shapedLike(value, element));
 }
 Value *Emitter::intType(V like, unsigned bits, uint64_t value) {
   Type *t = b.getIntNTy(bits);
@@ -123,52 +131,79 @@ Value *Emitter::maskBits(V m) {
   return m->getType()->isVectorTy() ? b.CreateBitCast(m, b.getInt32Ty()) : b.CreateSExt(m, b.getInt32Ty());
 }
 
-// --- pieces ---
+// --- passes ---
 //
-// Operations on vectors wait until a result is needed. Then all that wait are worked out for the first few
-// lanes, then for the next few, and so on: a chain of operations stays in the machine's registers, where
-// whole warps would go through memory between any two of them.
+// Operations on vectors wait until somebody needs a result: a barrier, a store, a handler, the block's end.
+// Then all that wait become a loop over the pieces of a warp. In it they are values of LLVM, and behind it
+// those that are still alive lie in the frame. Loads wait too; whether they stay in range is tested in front
+// of the loop. If not, the interpreter goes on from where the pass began, so nothing that waits may have
+// changed anything.
 
-void Emitter::wait(const Operation &o) {
-  Waiting w;
-  w.o = &o;
-  const int32_t slots[3] = {o.a, o.b, o.c};
-  for (int i = 0; i < 3; ++i) {
-    if (slots[i] < 0)
-      continue;
-    uint32_t slot = uint32_t(slots[i]);
-    if (waits[slot] >= 0) {
-      w.in[i].waits = waits[slot];
-    } else {
-      w.in[i].value = current(slot);
-      w.in[i].shape = shapeOf(slot);
-      w.in[i].width = graph.slots[slot].width;
-    }
-  }
-  waits[uint32_t(o.d)] = int32_t(waiting.size());
-  values[uint32_t(o.d)] = nullptr;
-  waiting.push_back(std::move(w));
+Emitter::Operand Emitter::operandOf(int32_t slot) {
+  Operand operand;
+  if (slot < 0)
+    return operand;
+  uint32_t s = uint32_t(slot);
+  if (waits[s].step >= 0)
+    operand.step = waits[s].step, operand.result = waits[s].result;
+  else if (isScalar(s))
+    operand.value = scalarOf(s), operand.shape = shapeOf(s);
+  else
+    operand.slot = slot;
+  return operand;
 }
 
-/// Which of those that wait are worked out together, in their order. Few results at a time, with all that
-/// leads to them: as many as registers hold.
-std::vector<std::vector<uint32_t>> Emitter::groupsOfWaiting() const {
-  std::vector<bool> isOperand(waiting.size()), isTaken(waiting.size());
-  auto eachOperand = [&](uint32_t i, auto visit) {
-    for (const auto &from : waiting[i].in)
-      if (from.waits >= int32_t(workedOut) && waiting[size_t(from.waits)].o)
-        visit(uint32_t(from.waits));
-  };
-  for (uint32_t i = uint32_t(workedOut); i < waiting.size(); ++i)
-    eachOperand(i, [&](uint32_t k) { isOperand[k] = true; });
+void Emitter::begin() {
+  if (!isBegun)
+    start = {opIndex, values, state, stored, dirty};
+  isBegun = true;
+}
+
+/// Puts an operation off that gives these slots their values.
+Emitter::Step &Emitter::wait(const Operation &o, std::vector<uint32_t> defs) {
+  begin();
+  Step step;
+  step.o = &o;
+  step.guard = operandOf(o.guard);
+  if (o.guard >= 0)
+    for (uint32_t d : defs)
+      step.before.push_back(operandOf(int32_t(d)));
+  for (unsigned k = 0; k < defs.size(); ++k) {
+    waits[defs[k]] = {int32_t(steps.size()), k};
+    values[defs[k]] = nullptr, stored[defs[k]] = dirty[defs[k]] = false;
+  }
+  step.defs = std::move(defs);
+  steps.push_back(std::move(step));
+  return steps.back();
+}
+
+bool Emitter::loadsWait() const {
+  return std::any_of(steps.begin(), steps.end(), [](const Step &s) { return s.o->kind == Kind::Load; });
+}
+
+/// Which steps are worked out together, in their order. Few results at a time, with all that leads to them:
+/// as many as registers hold. Steps that nobody needs are left out.
+std::vector<std::vector<uint32_t>> Emitter::groupsOf(const SlotSet &alive) const {
+  std::vector<bool> isNeeded(steps.size()), isOperand(steps.size()), isTaken(steps.size());
+  for (uint32_t s = 0; s < alive.size(); ++s)
+    if (waits[s].step >= 0 && alive[s])
+      isNeeded[size_t(waits[s].step)] = true;
+  for (uint32_t i = uint32_t(steps.size()); i-- > 0;) {
+    isNeeded[i] = isNeeded[i] || steps[i].o->kind == Kind::Store;
+    if (isNeeded[i])
+      eachOperand(steps[i], [&](const Operand &from) {
+        if (from.step >= 0)
+          isNeeded[size_t(from.step)] = isOperand[size_t(from.step)] = true;
+      });
+  }
   std::vector<std::vector<uint32_t>> groups;
-  unsigned results = target.avx512 ? 16 : 8, inGroup = results;
-  for (uint32_t i = uint32_t(workedOut); i < waiting.size(); ++i) {
-    if (isOperand[i] || !waiting[i].o)
+  size_t results = target.avx512 ? 16 : 8, inGroup = results;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    if (!isNeeded[i] || isOperand[i])
       continue;
-    if (inGroup == results)
+    if (inGroup >= results)
       groups.emplace_back(), inGroup = 0;
-    ++inGroup;
+    inGroup += std::max<size_t>(1, steps[i].defs.size());
     for (std::vector<uint32_t> stack = {i}; !stack.empty();) {
       uint32_t k = stack.back();
       stack.pop_back();
@@ -176,7 +211,10 @@ std::vector<std::vector<uint32_t>> Emitter::groupsOfWaiting() const {
         continue;
       isTaken[k] = true;
       groups.back().push_back(k);
-      eachOperand(k, [&](uint32_t operand) { stack.push_back(operand); });
+      eachOperand(steps[k], [&](const Operand &from) {
+        if (from.step >= 0)
+          stack.push_back(uint32_t(from.step));
+      });
     }
   }
   for (auto &group : groups)
@@ -184,84 +222,169 @@ std::vector<std::vector<uint32_t>> Emitter::groupsOfWaiting() const {
   return groups;
 }
 
-void Emitter::workOut() {
-  std::vector<std::vector<uint32_t>> groups = groupsOfWaiting();
-  for (unsigned piece = 0; piece < numPieces(); ++piece) {
-    std::map<std::pair<V, const Pattern *>, V> cut;
-    for (const auto &group : groups)
-      for (uint32_t i : group) {
-        V in[3] = {};
-        for (int k = 0; k < 3; ++k) {
-          const auto &from = waiting[i].in[k];
-          if (from.waits >= 0)
-            in[k] = waiting[size_t(from.waits)].pieces[piece];
-          else if (from.value) {
-            V &part = cut[{from.value, from.shape.pattern}];
-            in[k] = part = part ? part : pieceOf(from.value, from.shape, from.width, piece);
-          }
-        }
-        waiting[i].pieces.push_back(computed(*waiting[i].o, in[0], in[1], in[2]));
-      }
+/// Works out what waits. Behind it, slots that are alive lie in the frame.
+void Emitter::runPass(const SlotSet &alive) {
+  if (!steps.empty()) {
+    std::vector<std::vector<uint32_t>> groups = groupsOf(alive);
+    testAccesses();
+    if (!groups.empty())
+      emitLoop(groups, alive);
+    std::fill(waits.begin(), waits.end(), Waits());
+    steps.clear();
   }
-  workedOut = waiting.size();
+  isBegun = false, back = nullptr;
 }
 
-/// Works out what these slots wait for, before ways part of which only some would do it.
-void Emitter::settle(const SlotSet &slots) {
-  for (uint32_t s = 0; s < slots.size(); ++s)
-    if (slots[s] && waits[s] >= 0)
-      current(s);
-}
-
-Value *Emitter::pieceOf(V value, const Shape &shape, unsigned width, unsigned piece) {
-  unsigned lanes = lanesOfPiece();
-  if (!value->getType()->isVectorTy()) {
-    V all = b.CreateVectorSplat(lanes, value);
-    return shape.kind == Shape::Strided
-               ? b.CreateAdd(all,
-                             patternVector(shape.pattern->data() + piece * lanes, lanes, scalarType(width)))
-               : all;
+void Emitter::emitLoop(const std::vector<std::vector<uint32_t>> &groups, const SlotSet &alive) {
+  Type *i64 = b.getInt64Ty();
+  BasicBlock *body = newBlock("piece"), *behind = newBlock("behind");
+  beforePass = b.GetInsertBlock();
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  PHINode *first = b.CreatePHI(i64, 2);
+  first->addIncoming(b.getInt64(0), beforePass);
+  lane = first;
+  isRead.assign(alive.size(), false);
+  for (const Step &step : steps)
+    eachOperand(step, [&](const Operand &from) {
+      if (from.slot >= 0)
+        isRead[size_t(from.slot)] = true;
+    });
+  for (const auto &group : groups) {
+    for (uint32_t i : group)
+      work(steps[i]);
+    for (uint32_t i : group)
+      storeResults(i, alive);
   }
-  std::vector<int> pick(lanes);
-  for (unsigned i = 0; i < lanes; ++i)
-    pick[i] = int(piece * lanes + i);
-  return b.CreateShuffleVector(value, value, pick);
+  V after = b.CreateAdd(first, b.getInt64(lanesOfPiece()));
+  first->addIncoming(after, body);
+  b.CreateCondBr(b.CreateICmpULT(after, b.getInt64(warpSize)), body, behind);
+  b.SetInsertPoint(behind);
+  for (auto [slot, bits] : collected)
+    storeBits(slot, bits);
+  lane = nullptr, beforePass = nullptr;
+  framePieces.clear(), splats.clear(), collected.clear();
 }
 
-Emitter::Pieces Emitter::piecesOf(uint32_t slot) {
-  if (waits[slot] >= 0) {
-    workOut();
-    return waiting[size_t(waits[slot])].pieces;
+/// Into the frame, of what is alive behind the pass.
+void Emitter::storeResults(uint32_t step, const SlotSet &alive) {
+  for (unsigned k = 0; k < steps[step].defs.size(); ++k) {
+    uint32_t s = steps[step].defs[k];
+    if (!alive[s] || waits[s].step != int32_t(step) || waits[s].result != k)
+      continue;
+    V value = steps[step].results[k];
+    if (graph.slots[s].width == 0) {
+      collect(s, value);
+      continue;
+    }
+    if (mask && shapes.blends(blockIndex, s))
+      value = b.CreateSelect(pieceOfMask(mask), value, framePiece(s));
+    else if (isRead[s])
+      framePiece(s); // a later group wants what was there
+    storeFramePiece(s, value);
   }
-  Pieces pieces;
-  V value = current(slot);
-  for (unsigned piece = 0; piece < numPieces(); ++piece)
-    pieces.push_back(pieceOf(value, shapeOf(slot), graph.slots[slot].width, piece));
-  return pieces;
 }
 
-Value *Emitter::joined(const Pieces &pieces) {
-  Pieces parts = pieces;
-  while (parts.size() > 1) {
-    std::vector<int> all(2 * cast<FixedVectorType>(parts[0]->getType())->getNumElements());
-    for (size_t i = 0; i < all.size(); ++i)
-      all[i] = int(i);
-    Pieces pairs;
-    for (size_t i = 0; i < parts.size(); i += 2)
-      pairs.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], all));
-    parts = pairs;
+/// A predicate's bits come together as the pass goes on: the frame gets them as a whole.
+void Emitter::collect(uint32_t slot, V piece) {
+  BasicBlock *body = b.GetInsertBlock();
+  PHINode *bits = PHINode::Create(b.getInt32Ty(), 2, "", body->begin());
+  bits->addIncoming(b.getInt32(0), beforePass);
+  V more = b.CreateZExt(b.CreateBitCast(piece, b.getIntNTy(lanesOfPiece())), b.getInt32Ty());
+  V all = b.CreateOr(bits, b.CreateShl(more, b.CreateTrunc(lane, b.getInt32Ty())));
+  bits->addIncoming(all, body);
+  collected.push_back({slot, all});
+}
+
+void Emitter::work(Step &step) {
+  const Operation &o = *step.o;
+  if (o.kind == Kind::Load) {
+    loadPiece(step);
+  } else if (o.kind == Kind::Store) {
+    return storePiece(step);
+  } else {
+    V in[3];
+    const int32_t slots[3] = {o.a, o.b, o.c};
+    for (int k = 0; k < 3; ++k)
+      in[k] = slots[k] < 0 ? nullptr : pieceOf(step.in[k], graph.slots[uint32_t(slots[k])].width);
+    step.results = {computed(o, in[0], in[1], in[2])};
+    if (step.defs.size() > 1)
+      step.results.push_back(predicate(o, in[0], in[1], in[2], true));
   }
-  return parts[0];
+  if (o.guard < 0)
+    return;
+  V p = pieceOf(step.guard, 0);
+  for (size_t k = 0; k < step.defs.size(); ++k) {
+    V old = pieceOf(step.before[k], graph.slots[step.defs[k]].width);
+    step.results[k] =
+        b.CreateSelect(p, o.guardNegated ? old : step.results[k], o.guardNegated ? step.results[k] : old);
+  }
 }
 
-/// As define(), of a value in pieces.
-void Emitter::definePieces(const Operation &o, uint32_t slot, Pieces pieces) {
-  if (!mayWait(o, int32_t(slot)))
-    return define(o, int32_t(slot), joined(pieces));
-  waits[slot] = int32_t(waiting.size());
-  values[slot] = nullptr;
-  waiting.emplace_back();
-  waiting.back().pieces = std::move(pieces);
+/// In front of the pass.
+Value *Emitter::hoisted(std::function<V()> make) {
+  IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(beforePass->getTerminator());
+  return make();
+}
+
+Value *Emitter::pieceOf(const Operand &operand, unsigned width) {
+  if (operand.step >= 0)
+    return steps[size_t(operand.step)].results[operand.result];
+  if (!operand.value)
+    return framePiece(uint32_t(operand.slot));
+  V &all = splats[operand.value];
+  if (!all)
+    all = hoisted([&] { return b.CreateVectorSplat(lanesOfPiece(), operand.value); });
+  return operand.shape.kind == Shape::Strided
+             ? b.CreateAdd(all, rowOf(operand.shape.pattern->data(), lanesOfPiece(), scalarType(width)))
+             : all;
+}
+
+/// Of a table that has `each` numbers for every piece: one, or one for each lane.
+Value *Emitter::rowOf(const int64_t *numbers, unsigned each, llvm::Type *element) {
+  std::vector<int64_t> list(numbers, numbers + numPieces() * each);
+  llvm::GlobalVariable *&table = rows[{list, element}];
+  if (!table) {
+    std::vector<llvm::Constant *> constants;
+    for (int64_t x : list)
+      constants.push_back(ConstantInt::get(element, uint64_t(x), true));
+    auto *type = ArrayType::get(element, list.size());
+    table = new GlobalVariable(module, type, true, GlobalValue::PrivateLinkage,
+                               ConstantArray::get(type, constants));
+    table->setAlignment(Align(64));
+  }
+  if (each == 1)
+    return b.CreateLoad(element, b.CreateGEP(element, table, b.CreateUDiv(lane, b.getInt64(lanesOfPiece()))));
+  return b.CreateAlignedLoad(FixedVectorType::get(element, each), b.CreateGEP(element, table, lane),
+                             Align(std::min(64u, each * element->getScalarSizeInBits() / 8)));
+}
+
+Value *Emitter::framePiecePlace(const Slot &s) {
+  V offset = s.width == 0 ? b.CreateUDiv(lane, b.getInt64(8)) : lane;
+  return b.CreateGEP(s.width == 0 ? b.getInt8Ty() : scalarType(s.width), framePointer(s.offset), offset);
+}
+
+Value *Emitter::framePiece(uint32_t slot) {
+  V &piece = framePieces[slot];
+  if (piece)
+    return piece;
+  const Slot &s = graph.slots[slot];
+  unsigned bytes = s.width == 0 ? lanesOfPiece() / 8 : lanesOfPiece() * s.width;
+  Type *type = s.width == 0 ? b.getIntNTy(lanesOfPiece()) : pieceType(s.width);
+  V loaded = b.CreateAlignedLoad(type, framePiecePlace(s), Align(std::min(64u, bytes)));
+  return piece = s.width == 0 ? b.CreateBitCast(loaded, pieceType(0)) : loaded;
+}
+
+void Emitter::storeFramePiece(uint32_t slot, V value) {
+  const Slot &s = graph.slots[slot];
+  b.CreateAlignedStore(value, framePiecePlace(s), Align(std::min(64u, lanesOfPiece() * s.width)));
+}
+
+/// The lanes at hand of a mask.
+Value *Emitter::pieceOfMask(V bits) {
+  V shifted = b.CreateLShr(bits, b.CreateTrunc(lane, b.getInt32Ty()));
+  return b.CreateBitCast(b.CreateTrunc(shifted, b.getIntNTy(lanesOfPiece())), pieceType(0));
 }
 
 // --- the frame and the warp ---
@@ -298,56 +421,55 @@ void Emitter::storeSlot(uint32_t slot, V vector) {
     b.CreateAlignedStore(vector, framePointer(s.offset), Align(64));
 }
 
-/// Of a slot that is not in the frame already.
-void Emitter::storePieces(uint32_t slot) {
+void Emitter::storeBits(uint32_t slot, V bits) {
+  V place = framePointer(graph.slots[slot].offset);
+  if (mask && shapes.blends(blockIndex, slot)) {
+    V old = b.CreateAlignedLoad(b.getInt32Ty(), place, Align(4));
+    bits = b.CreateOr(b.CreateAnd(bits, mask), b.CreateAnd(old, b.CreateNot(mask)));
+  }
+  b.CreateAlignedStore(bits, place, Align(4));
+}
+
+/// Under a mask, lanes without it keep what they had.
+void Emitter::storeRunning(uint32_t slot, V vector) {
+  if (graph.slots[slot].width == 0)
+    return storeBits(slot, maskBits(vector));
+  if (mask && shapes.blends(blockIndex, slot))
+    vector = b.CreateSelect(b.CreateBitCast(mask, vectorType(0)), vector, loadSlot(slot, false));
+  storeSlot(slot, vector);
+}
+
+/// A scalar's lanes, for whoever looks at the frame.
+void Emitter::storeScalar(uint32_t slot) {
   const Slot &s = graph.slots[slot];
-  if (waits[slot] < 0 || s.width == 0)
-    return storeSlot(slot, vectorOf(slot));
-  Pieces pieces = piecesOf(slot);
-  for (unsigned piece = 0; piece < pieces.size(); ++piece)
-    b.CreateAlignedStore(pieces[piece], framePointer(s.offset + piece * lanesOfPiece() * s.width),
-                         Align(std::min(64u, lanesOfPiece() * s.width)));
+  if (s.isConstant || s.isAddress || !isScalar(slot) || stored[slot])
+    return;
+  if (s.width == 0)
+    storeBits(slot, laneBits(slot));
+  else
+    storeRunning(slot, vectorOf(slot));
 }
 
-Emitter::Pieces Emitter::loadPieces(uint32_t slot) {
-  const Slot &s = graph.slots[slot];
-  Pieces pieces;
-  for (unsigned piece = 0; piece < numPieces(); ++piece)
-    pieces.push_back(b.CreateAlignedLoad(FixedVectorType::get(scalarType(s.width), lanesOfPiece()),
-                                         framePointer(s.offset + piece * lanesOfPiece() * s.width),
-                                         Align(std::min(64u, lanesOfPiece() * s.width))));
-  return pieces;
-}
-
-void Emitter::spill(uint32_t slot) {
-  if (!graph.slots[slot].isConstant && !graph.slots[slot].inFrame && state[slot].kind != Shape::None)
-    storePieces(slot);
-}
-
-/// Gives the slot a new value. Where lanes do not take part, they keep what they had.
+/// Gives the slot a new value, in the shape that it has behind the operation. Where lanes do not take part,
+/// they keep what they had.
 void Emitter::define(const Operation &o, int32_t slotIndex, V value) {
   uint32_t slot = uint32_t(slotIndex);
-  const Slot &s = graph.slots[slot];
+  unsigned width = graph.slots[slot].width;
+  bool scalar = shapes.of(next, slot).scalar();
+  auto whole = [&](V v) { return v->getType()->isVectorTy() ? v : materialised(v, resultShape, width); };
   if (o.guard >= 0) {
-    bool scalar = state[slot].kind == Shape::Uniform && resultShape.kind == Shape::Uniform &&
-                  shapeOf(uint32_t(o.guard)).kind == Shape::Uniform;
-    V p = valueOf(o.guard, scalar);
+    uint32_t guard = uint32_t(o.guard);
+    V p = scalar ? scalarOf(guard) : b.CreateBitCast(laneBits(guard), vectorType(0));
     if (o.guardNegated)
       p = b.CreateNot(p);
-    if (!scalar && !value->getType()->isVectorTy())
-      value = materialised(value, resultShape, s.width);
-    value = b.CreateSelect(p, value, scalar ? current(slot) : vectorOf(slot));
+    value =
+        scalar ? b.CreateSelect(p, value, scalarOf(slot)) : b.CreateSelect(p, whole(value), vectorOf(slot));
   }
-  if (s.inFrame) {
-    V whole = value->getType()->isVectorTy() ? value : nullptr;
-    if (!whole)
-      whole = materialised(value, resultShape, s.width);
-    if (mask && shapes.blends(blockIndex, slot))
-      whole = b.CreateSelect(mask, whole, loadSlot(slot, false));
-    storeSlot(slot, whole);
-  }
-  values[slot] = value;
-  waits[slot] = -1;
+  waits[slot] = {}, stored[slot] = false, dirty[slot] = scalar;
+  values[slot] = scalar ? value : nullptr;
+  if (scalar)
+    return;
+  storeRunning(slot, whole(value));
 }
 
 Value *Emitter::operationPointer(uint32_t at) {
@@ -424,60 +546,78 @@ void Emitter::chooseEntries() {
 void Emitter::emitBlock(uint32_t k) {
   blockIndex = k;
   mask = nullptr;
+  findAlive();
   if (shapes.parted[k] >= 0)
     return emitMasked(k);
   startBlock(k);
   emitOperations(k);
   terminate(k);
-  forgetWaiting();
 }
 
-void Emitter::forgetWaiting() {
-  waiting.clear();
-  workedOut = 0;
-  std::fill(waits.begin(), waits.end(), -1);
+/// What is read from each operation of the block on.
+void Emitter::findAlive() {
+  const Block &block = graph.blocks[blockIndex];
+  alive.assign(block.last - block.first + 1, block.liveOut);
+  for (uint32_t i = block.last; i-- > block.first;) {
+    const Operation &o = graph.operations[i];
+    SlotSet &before = aliveBefore(i);
+    before = aliveBefore(i + 1);
+    for (uint32_t d : o.defs)
+      before[d] = o.guard >= 0;
+    for (uint32_t use : o.uses)
+      before[use] = true;
+    if (o.guard >= 0)
+      before[uint32_t(o.guard)] = true;
+  }
 }
 
 void Emitter::emitOperations(uint32_t k) {
   const Block &block = graph.blocks[k];
   for (uint32_t i = block.first; i < block.last; ++i)
-    emitOperation(graph.operations[i]);
-  settle(block.liveOut);
-  if (const Operation &last = graph.operations[block.last - 1];
-      last.kind == Kind::BranchIf && waits[uint32_t(last.a)] >= 0)
-    current(uint32_t(last.a));
+    emitOperation(i);
+  runPass(block.liveOut);
 }
 
 /// A block for some lanes. Where all of them turn out to be there, and it is worth a copy, nothing is masked,
 /// and more can be tested: there is a way back.
 void Emitter::emitMasked(uint32_t k) {
-  V lanes = pending[k] ? pending[k] : llvm::Constant::getNullValue(vectorType(0));
+  V lanes = pending[k] ? pending[k] : b.getInt32(0);
+  const Block &block = graph.blocks[k];
+  loadScalars();
+  bool copies = false;
+  for (uint32_t i = block.first; i < block.last; ++i) {
+    const Operation &o = graph.operations[i];
+    copies |= o.kind == Kind::Load || o.kind == Kind::Store;
+    for (uint32_t d : o.defs)
+      if (shapes.blends(k, d))
+        storeScalar(d), stored[d] = true;
+  }
   const std::vector<V> before = values, pendingBefore = pending;
   const State stateBefore = state;
-  const Block &block = graph.blocks[k];
-  bool copies = std::any_of(graph.operations.begin() + block.first, graph.operations.begin() + block.last,
-                            [](const Operation &o) { return o.kind == Kind::Load || o.kind == Kind::Store; });
+  const SlotSet storedBefore = stored, dirtyBefore = dirty;
   BasicBlock *skipped = b.GetInsertBlock(), *some = newBlock("some"), *past = newBlock("past");
   BasicBlock *any = copies ? newBlock("any") : some, *all = copies ? newBlock("all") : nullptr;
-  V bits = maskBits(lanes);
-  b.CreateCondBr(b.CreateICmpNE(bits, b.getInt32(0)), any, past);
+  b.CreateCondBr(b.CreateICmpNE(lanes, b.getInt32(0)), any, past);
   if (copies) {
     b.SetInsertPoint(any);
-    b.CreateCondBr(b.CreateICmpEQ(bits, b.getInt32(allLanes)), all, some);
+    b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(allLanes)), all, some);
   }
   std::vector<Way> ways;
-  for (BasicBlock *start : {all, some}) {
-    if (!start)
+  for (BasicBlock *begin : {all, some}) {
+    if (!begin)
       continue;
     values = before, state = stateBefore, pending = pendingBefore;
-    mask = start == some ? lanes : nullptr;
-    b.SetInsertPoint(start);
+    stored = storedBefore, dirty = dirtyBefore;
+    mask = begin == some ? lanes : nullptr;
+    tested.clear();
+    b.SetInsertPoint(begin);
     emitOperations(k);
     sendLanes(k);
     ways.push_back({b.GetInsertBlock(), mask, values, pending, state});
-    forgetWaiting();
     b.CreateBr(past);
   }
+  stored = storedBefore, dirty = dirtyBefore;
+  tested.clear();
   ways.push_back({skipped, nullptr, before, pendingBefore, stateBefore});
   joinWays(k, ways, past);
   mask = nullptr;
@@ -486,13 +626,15 @@ void Emitter::emitMasked(uint32_t k) {
     jump(k, uint32_t(shapes.joins[first]), graph.operations[block.last - 1].at);
 }
 
-/// Every register that is alive here and lives in no frame gets a phi, unless there is one way in.
+/// Between blocks, scalars lie in the frame too, in their first lane's place; where there is one way in,
+/// those of the block before are still at hand.
 void Emitter::startBlock(uint32_t k) {
   b.SetInsertPoint(starts[k]);
   state = shapes.atStart(k);
-  std::fill(values.begin(), values.end(), nullptr);
-  phis[k].assign(graph.slots.size(), nullptr);
-  const Edge *only = nullptr;
+  values.assign(graph.slots.size(), nullptr);
+  stored.assign(graph.slots.size(), false);
+  dirty.assign(graph.slots.size(), false);
+  tested.clear();
   unsigned ways = isEntry[k];
   for (uint32_t from = 0; from < graph.blocks.size(); ++from)
     if (starts[from])
@@ -501,42 +643,60 @@ void Emitter::startBlock(uint32_t k) {
   if (ways == 1 && !isEntry[k])
     for (const Edge &edge : edges)
       if (edge.to == k)
-        only = &edge;
-  for (uint32_t s = 0; s < graph.slots.size(); ++s) {
-    if (!graph.blocks[k].liveIn[s] || graph.slots[s].inFrame)
-      continue;
-    bool scalar = state[s].scalar();
-    unsigned width = graph.slots[s].width;
-    if (only && only->values[s] && only->values[s]->getType()->isVectorTy() != scalar)
-      values[s] = only->values[s];
-    else
-      values[s] = phis[k][s] = b.CreatePHI(scalar ? scalarType(width) : vectorType(width), 2);
-  }
+        for (uint32_t s = 0; s < graph.slots.size(); ++s)
+          if (state[s].scalar())
+            values[s] = edge.values[s];
+  loadScalars();
 }
 
-void Emitter::addEdge(uint32_t to) { edges.push_back({b.GetInsertBlock(), to, values, state}); }
-
-void Emitter::fillPhis() {
-  for (const Edge &edge : edges) {
-    auto &list = phis[edge.to];
-    for (uint32_t s = 0; s < list.size(); ++s) {
-      PHINode *phi = list[s];
-      if (!phi)
-        continue;
-      V value = edge.values[s];
-      bool wantsVector = phi->getType()->isVectorTy();
-      if (!value || value->getType()->isVectorTy() > wantsVector)
-        value = llvm::Constant::getNullValue(phi->getType());
-      else if (!value->getType()->isVectorTy() && wantsVector) {
-        b.SetInsertPoint(edge.from->getTerminator());
-        value = materialised(value, edge.state[s], graph.slots[s].width);
-      }
-      phi->addIncoming(value, edge.from);
+/// Those that the block reads.
+void Emitter::loadScalars() {
+  const Block &block = graph.blocks[blockIndex];
+  SlotSet written(graph.slots.size(), false);
+  auto read = [&](uint32_t s) {
+    const Slot &slot = graph.slots[s];
+    if (!written[s] && !values[s] && !slot.isConstant && !slot.isAddress && state[s].scalar())
+      values[s] = loadSlot(s, true);
+  };
+  for (uint32_t i = block.first; i < block.last; ++i) {
+    const Operation &o = graph.operations[i];
+    std::for_each(o.uses.begin(), o.uses.end(), read);
+    if (o.guard >= 0) {
+      read(uint32_t(o.guard));
+      std::for_each(o.defs.begin(), o.defs.end(), read);
     }
+    for (uint32_t d : o.defs)
+      written[d] = true;
   }
 }
 
-/// A switch over the entries; each loads what is alive. Whoever enters has seen to it that everything looks
+/// The frame gets what is new in them.
+void Emitter::keepScalars(const SlotSet &alive) {
+  for (uint32_t s = 0; s < alive.size(); ++s)
+    if (alive[s] && dirty[s])
+      keepScalar(s), dirty[s] = false;
+}
+
+void Emitter::keepScalar(uint32_t s) {
+  const Slot &slot = graph.slots[s];
+  if (stored[s])
+    return;
+  if (slot.width == 0)
+    b.CreateAlignedStore(laneBits(s), framePointer(slot.offset), Align(4));
+  else
+    b.CreateAlignedStore(scalarOf(s), framePointer(slot.offset), Align(slot.width));
+}
+
+/// A scalar that is none there goes to the frame as a whole.
+void Emitter::addEdge(uint32_t to) {
+  const State &there = shapes.atStart(to);
+  for (uint32_t s = 0; s < graph.slots.size(); ++s)
+    if (graph.blocks[to].liveIn[s] && !there[s].scalar())
+      storeScalar(s);
+  edges.push_back({to, values});
+}
+
+/// A switch over the entries. Whoever enters has seen to it that everything looks
 /// as supposed; the function's start supposes nothing.
 void Emitter::emitEntries() {
   BasicBlock *wrong = newBlock("wrong");
@@ -544,22 +704,11 @@ void Emitter::emitEntries() {
   for (uint32_t k = 0; k < graph.blocks.size(); ++k) {
     if (!isEntry[k])
       continue;
-    BasicBlock *enter = newBlock("enter");
-    choice->addCase(b.getInt32(uint32_t(image.checks.size())), enter);
+    choice->addCase(b.getInt32(uint32_t(image.checks.size())), starts[k]);
     image.checks.emplace_back();
-    b.SetInsertPoint(enter);
-    state = shapes.atStart(k);
-    std::fill(values.begin(), values.end(), nullptr);
-    for (uint32_t s = 0; s < graph.slots.size(); ++s) {
-      if (!graph.blocks[k].liveIn[s])
-        continue;
-      if (!graph.slots[s].inFrame)
-        values[s] = loadSlot(s, state[s].scalar());
-      if (k > 0 && state[s].scalar())
-        image.checks.back().push_back(checkOf(s, state[s]));
-    }
-    addEdge(k);
-    b.CreateBr(starts[k]);
+    for (uint32_t s = 0; k > 0 && s < graph.slots.size(); ++s)
+      if (graph.blocks[k].liveIn[s] && shapes.atStart(k)[s].scalar())
+        image.checks.back().push_back(checkOf(s, shapes.atStart(k)[s]));
   }
   b.SetInsertPoint(wrong);
   b.CreateUnreachable();
@@ -583,16 +732,59 @@ EntryCheck Emitter::checkOf(uint32_t slot, const Shape &shape) {
 
 // --- leaving and going on ---
 
-/// Everything that is alive goes into the frame, and the scheduler gets the word.
+/// The scheduler gets the word. Of scalars that are alive the first lane goes into the frame; the scheduler
+/// fills in the others if somebody else is to go on.
 void Emitter::leave(Status status, uint32_t at, const SlotSet &alive, const std::vector<uint32_t> &also) {
+  std::vector<Expansion> expansions;
+  std::vector<uint32_t> resume; // where the code may be entered next, without another look at the frame
+  if (status == Status::Barrier || status == Status::Yield) {
+    resume = graph.blocks[blockIndex].next;
+    if (int32_t there = graph.blockOfOp[at]; there >= 0)
+      resume.push_back(uint32_t(there));
+  }
+  auto keep = [&](uint32_t s) {
+    const Slot &slot = graph.slots[s];
+    if (slot.isConstant || slot.isAddress || !isScalar(s))
+      return;
+    bool whole = std::any_of(resume.begin(), resume.end(), [&](uint32_t to) {
+      const State &there = shapes.atStart(to);
+      return !there.empty() && !there[s].scalar();
+    });
+    if (whole)
+      return storeScalar(s);
+    if (dirty[s])
+      keepScalar(s);
+    if (slot.width && !stored[s])
+      expansions.push_back({slot.offset, slot.width, patternIndex(shapeOf(s).pattern)});
+  };
   for (uint32_t s = 0; s < alive.size(); ++s)
     if (alive[s])
-      spill(s);
+      keep(s);
   for (uint32_t s : also)
     if (!alive[s])
-      spill(s);
+      keep(s);
   b.CreateStore(operationPointer(at), warpPointer(offsetof(Warp, pc)));
-  b.CreateRet(b.getInt32(unsigned(status)));
+  image.expansions.push_back(std::move(expansions));
+  b.CreateRet(b.getInt32(unsigned(status) | uint32_t(image.expansions.size()) << expansionShift));
+}
+
+/// Where something turns out wrong that was supposed: the interpreter takes over at the last place from which
+/// nothing has been changed.
+BasicBlock *Emitter::backBlock() {
+  begin();
+  if (back)
+    return back;
+  IRBuilder<>::InsertPointGuard guard(b);
+  back = newBlock("back");
+  b.SetInsertPoint(back);
+  auto exchange = [&] {
+    std::swap(values, start.values), std::swap(state, start.state);
+    std::swap(stored, start.stored), std::swap(dirty, start.dirty);
+  };
+  exchange();
+  leave(Status::Interpret, graph.operations[start.index].at, aliveBefore(start.index));
+  exchange();
+  return back;
 }
 
 /// Goes to block `to`; a jump backward spends the warp's budget, as the interpreter's does.
@@ -624,7 +816,7 @@ void Emitter::branchIf(uint32_t k, const Operation &o) {
     V p = scalarOf(uint32_t(o.a));
     b.CreateCondBr(o.op->n ? b.CreateNot(p) : p, taken, other);
   } else {
-    V bits = maskBits(vectorOf(uint32_t(o.a)));
+    V bits = laneBits(uint32_t(o.a));
     if (o.op->n)
       bits = b.CreateNot(bits);
     BasicBlock *some = newBlock("some"), *parts = newBlock("parts");
@@ -653,7 +845,7 @@ void Emitter::sendLanes(uint32_t k) {
   const Operation &o = graph.operations[graph.blocks[k].last - 1];
   uint32_t first = shapes.joins[k] >= 0 ? k : uint32_t(shapes.parted[k]),
            join = uint32_t(shapes.joins[first]);
-  V here = mask ? mask : llvm::Constant::getAllOnesValue(vectorType(0));
+  V here = mask ? mask : b.getInt32(allLanes);
   auto send = [&](uint32_t to, V lanes) {
     if (to != join)
       addPending(b, pending[to], lanes);
@@ -661,7 +853,7 @@ void Emitter::sendLanes(uint32_t k) {
   if (o.kind != Kind::BranchIf)
     return send(graph.blocks[k].next[0], here);
   uint32_t target = uint32_t(graph.blockOfOp[size_t(o.op->target - graph.program->ops.data())]);
-  V p = vectorOf(uint32_t(o.a));
+  V p = laneBits(uint32_t(o.a));
   if (o.op->n)
     p = b.CreateNot(p);
   send(target, b.CreateAnd(here, p));
@@ -672,10 +864,12 @@ void Emitter::terminate(uint32_t k) {
   const Operation &o = graph.operations[graph.blocks[k].last - 1];
   if (shapes.joins[k] >= 0) {
     sendLanes(k);
+    keepScalars(graph.blocks[k].liveOut);
     if (k + 1 == shapes.ends[k])
       jump(k, uint32_t(shapes.joins[k]), o.at);
     return;
   }
+  keepScalars(graph.blocks[k].liveOut);
   switch (o.kind) {
   case Kind::Branch:
     return jump(k, graph.blocks[k].next[0], o.at);
@@ -696,10 +890,9 @@ void Emitter::terminate(uint32_t k) {
     return;
   case Kind::Barrier: {
     auto field = [&](int32_t slot, size_t offset) {
-      V value = slot < 0 ? b.getInt32(0)
-                : shapeOf(uint32_t(slot)).scalar()
-                    ? scalarOf(uint32_t(slot))
-                    : b.CreateExtractElement(vectorOf(uint32_t(slot)), uint64_t(0));
+      V value = slot < 0                   ? b.getInt32(0)
+                : isScalar(uint32_t(slot)) ? scalarOf(uint32_t(slot))
+                                           : loadSlot(uint32_t(slot), true);
       b.CreateStore(value, warpPointer(offset));
     };
     field(o.a, offsetof(Warp, barrierId));
@@ -721,50 +914,33 @@ void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past) {
       written[d] = true;
   const Way &skipped = ways.back();
   for (uint32_t s = 0; s < values.size(); ++s) {
-    if (!written[s]) { // what was read from the frame in here is not known behind
-      values[s] = skipped.values[s];
+    values[s] = skipped.values[s];
+    if (!written[s])
       continue;
-    }
-    values[s] = nullptr;
+    values[s] = nullptr, stored[s] = dirty[s] = false;
     bool blends = shapes.blends(k, s);
     if (blends)
       after[s] = Shape(), after[s].kind = Shape::Varying;
-    if (graph.slots[s].inFrame || (!blends && !graph.blocks[k].liveOut[s]))
+    if (!blends) // nobody reads it any more
       continue;
-    bool vector = !after[s].scalar();
-    Type *type = vector ? vectorType(graph.slots[s].width) : scalarType(graph.slots[s].width);
-    auto fitted = [&](const Way &way) -> V {
-      V value = way.values[s];
-      if (!value || value->getType()->isVectorTy() > vector)
-        return llvm::Constant::getNullValue(type);
-      b.SetInsertPoint(way.end->getTerminator());
-      return vector && !value->getType()->isVectorTy()
-                 ? materialised(value, way.state[s], graph.slots[s].width)
-                 : value;
-    };
-    V was = fitted(skipped);
-    b.SetInsertPoint(past);
-    PHINode *phi = b.CreatePHI(type, unsigned(ways.size()));
-    phi->addIncoming(was, skipped.end);
     for (size_t i = 0; i + 1 < ways.size(); ++i) {
-      V now = fitted(ways[i]);
-      if (blends && ways[i].mask) {
-        b.SetInsertPoint(ways[i].end->getTerminator());
-        now = b.CreateSelect(ways[i].mask, now, was);
-      }
-      phi->addIncoming(now, ways[i].end);
+      if (!ways[i].state[s].scalar())
+        continue;
+      b.SetInsertPoint(ways[i].end->getTerminator());
+      V now = materialised(ways[i].values[s], ways[i].state[s], graph.slots[s].width);
+      if (ways[i].mask)
+        now = b.CreateSelect(b.CreateBitCast(ways[i].mask, vectorType(0)), now, loadSlot(s, false));
+      storeSlot(s, now);
     }
-    values[s] = phi;
   }
   b.SetInsertPoint(past);
   for (uint32_t t = 0; t < pending.size(); ++t) {
     pending[t] = skipped.pending[t];
     if (ways[0].pending[t] == skipped.pending[t])
       continue;
-    PHINode *phi = b.CreatePHI(vectorType(0), unsigned(ways.size()));
+    PHINode *phi = b.CreatePHI(b.getInt32Ty(), unsigned(ways.size()));
     for (const Way &way : ways)
-      phi->addIncoming(way.pending[t] ? way.pending[t] : llvm::Constant::getNullValue(vectorType(0)),
-                       way.end);
+      phi->addIncoming(way.pending[t] ? way.pending[t] : b.getInt32(0), way.end);
     pending[t] = phi;
   }
   state = after;
@@ -775,7 +951,7 @@ void Emitter::countBlock(const Operation &label) {
     return;
   V counts = warpField(offsetof(Warp, blockCounts), PointerType::getUnqual(context), true);
   V place = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counts, uint64_t(label.op->imm) * 2);
-  V lanes = mask ? b.CreateZExt(b.CreateUnaryIntrinsic(Intrinsic::ctpop, maskBits(mask)), b.getInt64Ty())
+  V lanes = mask ? b.CreateZExt(b.CreateUnaryIntrinsic(Intrinsic::ctpop, mask), b.getInt64Ty())
                  : b.getInt64(warpSize);
   b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), place), b.getInt64(1)), place);
   V second = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), place, 1);
@@ -784,19 +960,41 @@ void Emitter::countBlock(const Operation &label) {
 
 // --- one operation ---
 
-void Emitter::emitOperation(const Operation &o) {
-  Result result;
+void Emitter::emitOperation(uint32_t index) {
+  const Operation &o = graph.operations[index];
+  opIndex = index;
   if (o.kind == Kind::Label)
     return countBlock(o);
-  State next = state;
-  result = shapes.apply(o, next, mask != nullptr);
+  next = state;
+  Result result = shapes.apply(o, next, mask != nullptr);
   resultShape = result.d;
-  if (o.kind != Kind::Pure)
+  bool exchanges = o.kind == Kind::Pure && (startsWith(*o.name, "shfl.") || startsWith(*o.name, "vote.") ||
+                                            startsWith(*o.name, "redux."));
+  bool scalar = !exchanges && std::all_of(o.defs.begin(), o.defs.end(),
+                                          [&](uint32_t d) { return shapes.of(next, d).scalar(); });
+  if (o.kind == Kind::Pure && !exchanges) {
+    guardExtension(result);
+    if (scalar) {
+      emitScalar(o);
+    } else {
+      std::vector<uint32_t> defs = {uint32_t(o.d)};
+      if (o.e >= 0)
+        defs.push_back(uint32_t(o.e));
+      Operand in[3] = {operandOf(o.a), operandOf(o.b), operandOf(o.c)};
+      std::copy(in, in + 3, wait(o, std::move(defs)).in);
+    }
+    state = std::move(next);
+    return;
+  }
+  bool simple = o.kind == Kind::Special || o.kind == Kind::LocalAddress || o.kind == Kind::LoadParameter;
+  bool decides = o.kind == Kind::Load || o.kind == Kind::Store || o.kind == Kind::Nop; // when the pass is due
+  if (!decides && !(simple && scalar))
+    runPass(aliveBefore(index));
+  if (!decides)
     setGuard(o);
   switch (o.kind) {
   case Kind::Pure:
-    guardExtension(o, result);
-    emitPure(o);
+    emitExchange(o);
     break;
   case Kind::Load:
     emitLoad(o);

@@ -178,29 +178,6 @@ Graph::Graph(const Program &p, std::vector<Range> where) : program(&p), variable
     return;
   }
   flow();
-  keepSteadySlots();
-}
-
-/// A register that stays the same through a loop with barriers need not be written to the frame at each of
-/// them: it lives there.
-void Graph::keepSteadySlots() {
-  std::vector<bool> inLoop(blocks.size(), false);
-  for (uint32_t b = 0; b < blocks.size(); ++b)
-    for (uint32_t to : blocks[b].next)
-      if (to <= b)
-        std::fill(inLoop.begin() + to, inLoop.begin() + b + 1, true);
-  SlotSet steady(slots.size(), false);
-  for (uint32_t b = 0; b < blocks.size(); ++b)
-    if (inLoop[b] && operations[blocks[b].last - 1].kind == Kind::Barrier)
-      for (uint32_t s = 0; s < slots.size(); ++s)
-        steady[s] = steady[s] || blocks[b].liveOut[s];
-  for (uint32_t b = 0; b < blocks.size(); ++b)
-    for (uint32_t i = blocks[b].first; i < blocks[b].last && inLoop[b]; ++i)
-      for (uint32_t d : operations[i].defs)
-        steady[d] = false;
-  for (uint32_t s = 0; s < slots.size(); ++s)
-    if (steady[s] && !slots[s].isConstant)
-      slots[s].inFrame = true;
 }
 
 void Graph::placeSlots() {
@@ -210,7 +187,7 @@ void Graph::placeSlots() {
   for (const Constant &c : program->constants) {
     Slot &slot = places[c.offset];
     slot = {c.offset, c.width};
-    slot.isAddress = slot.inFrame = isAddress(c);
+    slot.isAddress = isAddress(c);
     slot.isConstant = !slot.isAddress;
     slot.constant = slot.isConstant ? c.bits : 0;
   }
@@ -307,7 +284,7 @@ bool Graph::placesOf(const Operation &o, std::vector<uint32_t> &offsets) const {
   return addList(op.list);
 }
 
-/// An operation of which only the places are known: all are read, written and kept in the frame.
+/// An operation of which only the places are known: all are read and written.
 bool Graph::describeCautiously(Operation &o) {
   if (o.kind == Kind::Unknown)
     o.kind = Kind::Handler;
@@ -324,7 +301,6 @@ bool Graph::describeCautiously(Operation &o) {
     add(o.uses, slot);
     if (!slots[uint32_t(slot)].isConstant && !slots[uint32_t(slot)].isAddress)
       add(o.defs, slot);
-    slots[uint32_t(slot)].inFrame = true;
   };
   for (uint32_t offset : offsets)
     touch(offset);
@@ -402,12 +378,6 @@ void Graph::describeOne(Operation &o) {
   }
   if (worksInRegisters(o))
     o.kind = Kind::Pure;
-  if (o.kind == Kind::Handler || o.kind == Kind::Barrier) {
-    for (uint32_t slot : o.uses)
-      slots[slot].inFrame = true;
-    for (uint32_t slot : o.defs)
-      slots[slot].inFrame = true;
-  }
 }
 
 /// Exchanges among all lanes whose pattern is known are permutations of a vector.

@@ -38,7 +38,6 @@ struct Slot {
   bool isConstant = false;
   uint64_t constant = 0;
   bool isAddress = false; // of a variable: never written, and read from the frame alone
-  bool inFrame = false; // the frame always holds its value: handlers look at it, or it hardly ever changes
 };
 
 struct Operation {
@@ -47,7 +46,7 @@ struct Operation {
   Kind kind = Kind::Unknown;
   int32_t guard = -1; // slot
   bool guardNegated = false;
-  bool isCautious = false; // nothing is known but that it runs on to the next
+  bool isCautious = false;                        // nothing is known but that it runs on to the next
   uint32_t at = 0;                                // index of the first op, a guard's where there is one
   int32_t a = -1, b = -1, c = -1, d = -1, e = -1; // slots
   std::vector<uint32_t> list;                     // slots of a vector's registers
@@ -86,7 +85,6 @@ private:
   const std::vector<uint32_t> *findList(const uint32_t *data) const;
   bool worksInRegisters(const Operation &o) const;
   void findBlocks();
-  void keepSteadySlots();
   void flow();
 };
 

@@ -186,17 +186,13 @@ void Shapes::findJoins(const std::vector<bool> &parts) {
   }
 }
 
+/// Lanes that are not in b run later blocks, or wait at the join.
 bool Shapes::blends(uint32_t b, uint32_t slot) const {
   uint32_t from = uint32_t(parted[b]);
-  if (graph.blocks[from].liveOut[slot])
-    return true;
-  for (uint32_t k = from + 1; k < ends[from]; ++k)
-    if (k != b && graph.blocks[k].liveOut[slot])
-      for (uint32_t i = graph.blocks[k].first; i < graph.blocks[k].last; ++i)
-        for (uint32_t d : graph.operations[i].defs)
-          if (d == slot)
-            return true;
-  return false;
+  bool isRead = graph.blocks[uint32_t(joins[from])].liveIn[slot];
+  for (uint32_t k = b + 1; k < ends[from]; ++k)
+    isRead = isRead || graph.blocks[k].liveIn[slot];
+  return isRead;
 }
 
 // --- the flow of shapes ---

@@ -10,25 +10,22 @@ struct Site {
   Op pair[2];
   const int64_t *pattern = nullptr; // the address register is the first lane's value plus this
   bool fillsAddress = false;
+  // Where the span is not 0, nothing runs: is there an allocation that holds so many bytes from an address?
+  // So many more sites behind this one ask the same, and `first` points to the addresses.
+  uint32_t span = 0, more = 0;
 };
 
 Status stop(const Op *op, uint8_t *r, Warp *w);
 
-/// All that compiled code reaches outside itself. It stands in the code's own data, where linking fills it in,
-/// and the kernel's sites follow it.
+/// All that compiled code reaches outside itself. It stands in the code's own data, where linking fills it
+/// in, and the kernel's sites follow it.
 struct alignas(64) CodeTable {
   const Op *ops;
-  void (*rareCall)();
   uint32_t (*runSite)(const Site *, uint8_t *, Warp *, uint64_t, uint64_t);
 };
 
 /// Runs the operation for the lanes of `mask`. `first` is the address register's value in the first lane,
-/// where compiled code holds it as that and a pattern. Returns Step or Fault.
+/// where compiled code holds it as that and a pattern. Returns Step or Fault, also for a span.
 extern "C" uint32_t jouleVgpuRunSite(const Site *site, uint8_t *r, Warp *w, uint64_t first, uint64_t mask);
-
-/// Assembly that calls jouleVgpuRunSite and keeps every register: calls on rare paths then cost the common
-/// path nothing, since values need not leave their registers around them.
-extern "C" void jouleVgpuRareCallAvx512();
-extern "C" void jouleVgpuRareCallAvx2();
 
 } // namespace joule::vgpu::jit
