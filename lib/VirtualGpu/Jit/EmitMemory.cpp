@@ -98,10 +98,20 @@ Value *Emitter::callHandler(const Operation &o) {
     storeScalar(slot);
     stored[slot] = isScalar(slot) && !mask;
   };
-  std::for_each(o.uses.begin(), o.uses.end(), keep);
+  // An address that is a scalar goes along as one.
+  bool fills = (o.kind == Kind::Load || o.kind == Kind::Store) && isScalar(uint32_t(o.a)) &&
+               !graph.slots[uint32_t(o.a)].isConstant && !graph.slots[uint32_t(o.a)].isAddress;
+  for (uint32_t slot : o.uses)
+    if (!fills || slot != uint32_t(o.a))
+      keep(slot);
   if (lanes)
     std::for_each(o.defs.begin(), o.defs.end(), keep);
-  llvm::Constant *site = siteOf(o, SiteImage());
+  SiteImage call;
+  call.fillsAddress = fills;
+  call.pattern = fills ? patternIndex(shapeOf(uint32_t(o.a)).pattern) : -1;
+  llvm::Constant *site = siteOf(o, call);
+  if (fills)
+    return runSite(site, b.CreateZExt(scalarOf(uint32_t(o.a)), b.getInt64Ty()), lanes);
   if (lanes)
     return runSite(site, b.getInt64(0), lanes);
   Type *pointer = PointerType::getUnqual(context);

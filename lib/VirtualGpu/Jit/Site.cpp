@@ -9,9 +9,12 @@ Status stop(const Op *op, uint8_t *r, Warp *w) { return Status::Step; }
 
 namespace {
 
-void fillAddress(const Site &site, uint8_t *r, uint64_t first) {
+/// Other lanes keep what they have: another value of the register may be theirs.
+void fillAddress(const Site &site, uint8_t *r, uint64_t first, uint32_t mask) {
   const Op &op = site.pair[0];
   for (unsigned i = 0; i < warpSize; ++i) {
+    if (!(mask >> i & 1))
+      continue;
     uint64_t value = first + uint64_t(site.pattern ? site.pattern[i] : 0);
     if (op.flags & address32) {
       uint32_t narrow = uint32_t(value);
@@ -36,7 +39,7 @@ extern "C" uint32_t jouleVgpuRunSite(const Site *site, uint8_t *r, Warp *w, uint
     return uint32_t(areThere(site, w, reinterpret_cast<const uint64_t *>(first)) ? Status::Step
                                                                                  : Status::Fault);
   if (site->fillsAddress)
-    fillAddress(*site, r, first);
+    fillAddress(*site, r, first, uint32_t(mask));
   if (uint32_t(mask) == allLanes)
     return uint32_t(site->pair[0].fn(site->pair, r, w));
   if (uint32_t(mask) == 0)
