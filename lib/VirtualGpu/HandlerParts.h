@@ -273,10 +273,11 @@ template <int Bytes> JOULE_INLINE bool resolve(const Op *op, u8 *r, Warp *w, Acc
   u64 base = 0;
   Range range = w->ranges[op->slot];
   unsigned space = op->space;
-  if (w->mask != allLanes)
+  u32 mask = w->mask;
+  if (mask == 0)
     return resolveSlowly(op, r, w, access, Bytes);
   if (space == inGeneric) {
-    u64 window = loadAddress(op, r, 0) >> 56;
+    u64 window = loadAddress(op, r, __builtin_ctz(mask)) >> 56;
     space = window == 0 ? inGlobal : window == 1 ? inShared : inLocal;
     base = window == 1 ? 0 - sharedWindow : 0;
   }
@@ -289,10 +290,18 @@ template <int Bytes> JOULE_INLINE bool resolve(const Op *op, u8 *r, Warp *w, Acc
   }
   Addresses a = addresses(op, r, base);
   memcpy(access.address, &a, sizeof a);
+  if (mask != allLanes) { // the others go where the first goes that runs
+    u64 first = access.address[__builtin_ctz(mask)];
+    for (int i = 0; i < 32; ++i)
+      access.address[i] = mask >> i & 1 ? access.address[i] : first;
+    memcpy(&a, access.address, sizeof a);
+  }
   if (!inRange<Bytes>(a, range.low, range.high, access.shape))
     return resolveSlowly(op, r, w, access, Bytes);
+  if (mask != allLanes)
+    access.shape = Access::Partial;
   if (__builtin_expect(w->memory != nullptr, 0))
-    countAccess(w, op, access.address, allLanes, Bytes);
+    countAccess(w, op, access.address, mask, Bytes);
   return true;
 }
 
