@@ -103,7 +103,7 @@ static void begin(CUstream handle, CUgraph graph, std::vector<CUgraphNode> depen
     fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the legacy stream cannot be captured");
   std::lock_guard lock(captureMutex());
   if (stream->capture)
-    fail(CUDA_ERROR_INVALID_VALUE, "the stream is captured already");
+    fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is captured already");
   auto made = std::make_shared<Capture>();
   made->makesGraph = !graph;
   made->graph = graph ? graph : makeGraph();
@@ -177,13 +177,35 @@ void abandonCapture(CUstream stream) {
     cuGraphDestroy(capture->graph);
 }
 
+void forgetCaptured(CUgraph graph, CUgraphNode node) {
+  if (!numActive)
+    return;
+  std::lock_guard lock(captureMutex());
+  for (const std::shared_ptr<Capture> &capture : activeCaptures()) {
+    if (capture->graph != graph)
+      continue;
+    capture->invalidated = node ? "a node of its graph was destroyed" : "its graph was destroyed";
+    capture->makesGraph &= node != nullptr;
+    for (CUstream stream : capture->streams)
+      stream->captured.clear();
+  }
+}
+
+void refuseToWaitFor(CUstream stream) {
+  std::lock_guard lock(captureMutex());
+  if (!stream->capture)
+    return;
+  stream->capture->invalidated = "one of its streams was waited for";
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream that is captured cannot be waited for");
+}
+
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
   want(graph, "null pointer");
   CUstream stream = streamOf(handle);
   std::unique_lock lock(captureMutex());
   std::shared_ptr<Capture> capture = stream->capture;
   if (!capture)
-    fail(CUDA_ERROR_INVALID_VALUE, "the stream is not captured");
+    fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured");
   if (capture->origin != stream)
     fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture began in another stream");
   if (capture->mode != modeRelaxed && capture->thread != std::this_thread::get_id())
@@ -254,7 +276,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode *depende
   CUstream stream = streamOf(handle);
   std::lock_guard lock(captureMutex());
   if (!stream->capture)
-    fail(CUDA_ERROR_INVALID_VALUE, "the stream is not captured");
+    fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured");
+  wantValid(*stream->capture);
   std::vector<CUgraphNode> nodes = nodesOf(stream->capture->graph, dependencies, count);
   if (flags == add)
     nodes.insert(nodes.begin(), stream->captured.begin(), stream->captured.end());

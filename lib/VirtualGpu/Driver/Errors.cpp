@@ -31,6 +31,7 @@ const ErrorText errorTexts[] = {
                "the provided PTX was compiled with an unsupported toolchain"),
     JOULE_TEXT(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
     JOULE_TEXT(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
+    JOULE_TEXT(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
     JOULE_TEXT(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
     JOULE_TEXT(CUDA_ERROR_NOT_READY, "device not ready"),
     JOULE_TEXT(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),

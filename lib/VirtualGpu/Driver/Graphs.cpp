@@ -134,6 +134,7 @@ CUgraph cloneOf(CUgraph original) {
 void destroy(CUgraph graph) {
   if (!driver().handles.remove(graph, HandleKind::Graph))
     fail(CUDA_ERROR_INVALID_HANDLE, "not a graph");
+  forgetCaptured(graph, nullptr);
   for (auto &node : graph->nodes) {
     driver().handles.remove(node.get(), HandleKind::GraphNode);
     if (node->child)
@@ -208,15 +209,16 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
   want(parameters, "null pointer");
   KernelWork &work = workOf<KernelWork>(node);
   const LaunchRequest &request = work.request;
+  CUfunction function = functionOf(work);
   node->parameterPointers.clear();
-  for (uint32_t offset : work.function->image->entry().kernelParameters)
+  for (uint32_t offset : function->image->entry().kernelParameters)
     node->parameterPointers.push_back(work.request.parameters.data() + offset);
-  parameters->first = {work.function,    request.grid[0],       request.grid[1],
+  parameters->first = {function,         request.grid[0],       request.grid[1],
                        request.grid[2],  request.block[0],      request.block[1],
                        request.block[2], request.dynamicShared, node->parameterPointers.data(),
                        nullptr};
   parameters->kern = nullptr;
-  parameters->ctx = work.function->module->context;
+  parameters->ctx = function->module->context;
   return CUDA_SUCCESS;
 }
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
@@ -603,6 +605,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
   wantHandle(node, HandleKind::GraphNode);
   CUgraph graph = node->graph;
   CUgraph child = node->child;
+  forgetCaptured(graph, node);
   {
     std::lock_guard lock(graph->mutex);
     for (auto &other : graph->nodes) {
@@ -631,7 +634,8 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char *file, unsigned int) {
   for (CUgraphNode node : nodes) {
     auto *kernel = std::get_if<KernelWork>(&node->work);
     fprintf(out, "  n%zu [label=\"%s\"];\n", numbers[node],
-            kernel ? kernel->function->name.c_str() : ("type " + std::to_string(typeOf(node->work))).c_str());
+            kernel && !kernel->module.expired() ? kernel->function->name.c_str()
+                                                : ("type " + std::to_string(typeOf(node->work))).c_str());
     for (CUgraphNode dependency : node->dependencies)
       fprintf(out, "  n%zu -> n%zu;\n", numbers[dependency], numbers[node]);
   }

@@ -99,6 +99,10 @@ static void checkShape(const LaunchRequest &request, const KernelImage &image) {
        "a block has at most 1024 threads");
   uint64_t threads = uint64_t(request.block[0]) * request.block[1] * request.block[2];
   want(threads <= 1024, "a block has at most 1024 threads");
+  const uint32_t *required = image.entry().function->requiredBlock;
+  for (int i = 0; i < 3; ++i)
+    want(!required[0] || request.block[i] == std::max(required[i], 1u),
+         "the kernel was compiled for another shape of blocks");
   if (threads > uint64_t(maxThreads(*image.entry().function)))
     fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "the kernel was compiled for fewer threads per block");
   checkShared(request, image);
@@ -161,8 +165,15 @@ KernelWork makeKernelWork(CUfunction handle, LaunchRequest request, void **param
     checkCooperative(function, request);
   KernelWork work;
   work.function = function;
+  work.module = function->module->life;
   work.request = std::move(request);
   return work;
+}
+
+CUfunction functionOf(const KernelWork &work) {
+  if (work.module.expired())
+    fail(CUDA_ERROR_INVALID_HANDLE, "the kernel was unloaded with its module");
+  return work.function;
 }
 
 KernelWork makeKernelWork(const CUDA_KERNEL_NODE_PARAMS &node) {
@@ -260,6 +271,9 @@ struct Runner {
   Outcome operator()(const EmptyWork &) const { return {}; }
 
   Outcome operator()(const KernelWork &work) const {
+    if (work.module.expired())
+      return poison(context, CUDA_ERROR_INVALID_HANDLE, "a kernel of a graph was unloaded with its module"),
+             Outcome{};
     LaunchRequest request = work.request;
     Driver &d = driver();
     if (d.settings.timeLimitSeconds > 0)

@@ -5,6 +5,7 @@
 #include "lib/VirtualGpu/Driver/Work.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -208,6 +209,9 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *offse
   return CUDA_SUCCESS;
 }
 
+/// 80 of "sm_80".
+static int versionOf(const std::string &target) { return target.size() > 3 ? atoi(target.c_str() + 3) : 0; }
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
   want(value, "null pointer");
   CUfunction function = functionOf(handle);
@@ -226,7 +230,9 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
   case CU_FUNC_ATTRIBUTE_NUM_REGS:
     *value = int(std::min(255u, image.entry().registers32));
     break;
-  case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION: // what it was compiled for, "sm_80"
+    *value = versionOf(image.module().source().target);
+    break;
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
     *value = facts.major * 10 + facts.minor;
     break;

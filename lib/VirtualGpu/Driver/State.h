@@ -102,6 +102,7 @@ struct CUmod_st {
   CUlibrary library = nullptr; // whose module in this context it is
   joule::vgpu::LoadedModule module;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+  std::shared_ptr<const void> life = std::make_shared<char>(); // for graphs, which may outlive it
   std::map<std::string, std::shared_ptr<CUtexref_st>> textureReferences;
   std::map<std::string, std::shared_ptr<CUsurfref_st>> surfaceReferences;
   std::mutex mutex;

@@ -97,8 +97,7 @@ CompletionPtr submit(CUstream stream, Work work) {
 }
 
 void submitAndWait(CUstream stream, Work work) {
-  if (stream->capture)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream that is captured cannot be waited for");
+  refuseToWaitFor(stream);
   refuseWhileCapturing(stream);
   CompletionPtr end = enqueue(stream, std::move(work), {}, true);
   end->wait();
@@ -145,8 +144,7 @@ CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 
 CUresult cuStreamSynchronize(CUstream handle) {
   CUstream stream = streamOf(handle);
-  if (stream->capture)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream that is captured cannot be waited for");
+  refuseToWaitFor(stream);
   refuseWhileCapturing(stream);
   for (const CompletionPtr &end : dependenciesOf(stream))
     end->wait();
@@ -159,7 +157,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
 CUresult cuStreamQuery(CUstream handle) {
   CUstream stream = streamOf(handle);
   if (stream->capture)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream that is captured cannot be asked");
+    refuseToWaitFor(stream);
   CompletionPtr last = stream->queue->last();
   if ((last && !last->isDone()) || !dependenciesOf(stream).empty())
     return CUDA_ERROR_NOT_READY;

@@ -20,6 +20,7 @@ struct KernelWork {
   CUfunction function = nullptr;
   LaunchRequest request;
   ThreadLimit limit;
+  std::weak_ptr<const void> module; // CUmod_st::life
 };
 /// A box of bytes; both sides are addresses.
 struct CopyWork {
@@ -100,6 +101,8 @@ CopyWork makeCopyWork(const CUDA_MEMCPY3D &copy);
 FillWork makeFillWork(const CUDA_MEMSET_NODE_PARAMS &box);
 /// A kernel's handle may be a library's.
 CUfunction functionOf(CUfunction handle);
+/// Fails where its module has been unloaded.
+CUfunction functionOf(const KernelWork &work);
 
 /// Memory of a graph's node.
 AllocWork makeAllocWork(CUcontext context, const CUDA_MEM_ALLOC_NODE_PARAMS &parameters);
@@ -110,6 +113,10 @@ void captureRecord(CUstream stream, CUevent event);
 void captureWait(CUstream stream, CUevent event);
 /// A stream ends: what it is captured into does, too, and comes to nothing.
 void abandonCapture(CUstream stream);
+/// A graph or a node of it (else null) ends: what is captured into it must not follow it.
+void forgetCaptured(CUgraph graph, CUgraphNode node);
+/// Fails where the stream is captured, and with that the capture.
+void refuseToWaitFor(CUstream stream);
 /// Fails where the stream, or one that it would wait for, is captured: for functions that must run at once.
 void refuseWhileCapturing(CUstream stream);
 

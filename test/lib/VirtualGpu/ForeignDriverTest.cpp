@@ -339,7 +339,6 @@ TEST_F(ForeignDriverTest, TwoStreamsAreCapturedIntoOneGraph) {
   OK(cuEventRecord(join, other));
   OK(cuStreamWaitEvent(stream, join, 0));
   ASSERT_EQ(launchAdd(2, stream), CUDA_SUCCESS);
-  EXPECT_EQ(cu().cuStreamSynchronize(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   CUgraph graph;
   OK(cuStreamEndCapture(stream, &graph));
   EXPECT_EQ(value(), 0u); // nothing ran yet
@@ -369,6 +368,59 @@ TEST_F(ForeignDriverTest, ACaptureMustBeJoined) {
   int status = 7;
   OK(cuStreamIsCapturing(other, &status));
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(ForeignDriverTest, WhoWaitsForACaptureEndsIt) {
+  CUgraph graph = nullptr;
+  EXPECT_EQ(cu().cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
+  OK(cuStreamBeginCapture_v2(stream, 0));
+  EXPECT_EQ(cu().cuStreamBeginCapture_v2(stream, 0), CUDA_ERROR_ILLEGAL_STATE);
+  EXPECT_EQ(cu().cuStreamSynchronize(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(launchAdd(1, stream), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(cu().cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  OK(cuStreamSynchronize(stream));
+}
+
+TEST_F(ForeignDriverTest, ACaptureDoesNotOutliveItsGraph) {
+  CUgraph graph;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, 2));
+  ASSERT_EQ(launchAdd(1, stream), CUDA_SUCCESS);
+  OK(cuGraphDestroy(graph));
+  EXPECT_EQ(launchAdd(1, stream), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(cu().cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+TEST_F(ForeignDriverTest, AGraphMayOutliveAModule) {
+  uint32_t amount = 1;
+  CUgraph graph;
+  CUgraphNode node;
+  CUgraphExec executable;
+  CUDA_KERNEL_NODE_PARAMS_v1 parameters = addNode(&amount);
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &parameters));
+  OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  OK(cuModuleUnload(module));
+  EXPECT_EQ(cu().cuGraphKernelNodeGetParams(node, &parameters), CUDA_ERROR_INVALID_HANDLE);
+  OK(cuGraphDebugDotPrint(graph, "/dev/null", 0));
+  OK(cuGraphLaunch(executable, stream));
+  EXPECT_EQ(cu().cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(ForeignDriverTest, AKernelSaysWhatItWasCompiledFor) {
+  CUmodule other;
+  CUfunction square;
+  int version = 0;
+  OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, add));
+  EXPECT_EQ(version, 70);
+  OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_BINARY_VERSION, add));
+  EXPECT_EQ(version, 80);
+  OK(cuModuleLoadData(
+      &other, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() .reqntid 8, 4 { ret; }"));
+  OK(cuModuleGetFunction(&square, other, "k"));
+  OK(cuLaunchKernel(square, 1, 1, 1, 8, 4, 1, 0, stream, nullptr, nullptr));
+  EXPECT_EQ(cu().cuLaunchKernel(square, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 // --- memory ---
