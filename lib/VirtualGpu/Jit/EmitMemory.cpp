@@ -179,12 +179,12 @@ bool Emitter::compilable(const Operation &o, Access &access) {
   access.total = access.count * access.element;
   access.shared = o.op->space == inShared;
   access.shape = shapeOf(uint32_t(o.a));
-  bool known = o.op->space == inGlobal || o.op->space == inShared || o.op->space == inGeneric;
-  if (!known || !access.shape.scalar())
+  // Generic addresses may be of any space, lane by lane: the handler sees to that.
+  if ((o.op->space != inGlobal && o.op->space != inShared) || !access.shape.scalar())
     return false;
   bool masked = mask || o.guard >= 0;
   // Where addresses are known only when the kernel runs, the handler counts.
-  if (request.count && (masked || o.op->space == inGeneric))
+  if (request.count && masked)
     return false;
   if (access.shape.kind == Shape::Strided) {
     const Pattern &p = *access.shape.pattern;

@@ -223,6 +223,7 @@ void Graph::describe() {
     o.op = &ops[i];
     o.name = nameOfHandler(o.op->fn);
     o.kind = o.name ? kindOf(*o.name) : Kind::Unknown;
+    hasLocalMemory |= o.kind == Kind::LocalAddress || program->allocatesLocal;
     if (o.kind == Kind::Poll || (o.kind == Kind::Unknown && o.name)) {
       if (!describeCautiously(o))
         return;

@@ -68,6 +68,8 @@ struct Graph {
   std::vector<Block> blocks;
   std::vector<int32_t> blockOfOp; // the block that begins at an op, or -1
   std::string problem;            // what cannot be compiled; empty if all can
+  bool hasLocalMemory =
+      false; // to which generic addresses may lead: equal ones are another place for each lane
 
   /// `variables` are where the module's variables lie: code must not hold what differs in the next process.
   explicit Graph(const Program &program, std::vector<Range> variables = {});

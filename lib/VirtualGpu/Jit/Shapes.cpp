@@ -276,7 +276,8 @@ Result Shapes::apply(const Operation &o, State &state, bool masked) const {
     result.d = uniform();
     break;
   case Kind::Load:
-    if (of(state, uint32_t(o.a)).kind == Shape::Uniform && o.op->space != inLocal)
+    if (of(state, uint32_t(o.a)).kind == Shape::Uniform && o.op->space != inLocal &&
+        !(o.op->space == inGeneric && graph.hasLocalMemory))
       result.d = uniform();
     break;
   case Kind::Pure:
