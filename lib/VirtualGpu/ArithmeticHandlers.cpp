@@ -160,14 +160,16 @@ template <bool SignedA, bool SignedB> struct Dot4 {
   }
 };
 
-// Carries live in a predicate register of the frame, at `e`.
+// Carries live in a predicate register of the frame, at `e`. The carry of a subtraction is that of a + ~b +
+// 1, so none where it borrows, as on the device: `addc` after `sub.cc` tells, and nvcc's division of 128 bits
+// asks.
 template <class T, bool Sub, bool In, bool Out> Status carryAdd(const Op *op, u8 *r, Warp *w) {
   T *d = at<T>(r, op->d);
   const T *a = at<T>(r, op->a), *b = at<T>(r, op->b);
   u32 in = In ? *at<u32>(r, op->e) : 0, out = 0;
   for (int i = 0; i < 32; ++i) {
-    T carry = in >> i & 1, x = a[i], y = b[i];
-    unsigned __int128 sum = Sub ? (unsigned __int128)x - y - carry : (unsigned __int128)x + y + carry;
+    T carry = In ? in >> i & 1 : Sub, y = Sub ? T(~b[i]) : b[i];
+    unsigned __int128 sum = (unsigned __int128)a[i] + y + carry;
     out |= u32(sum >> (sizeof(T) * 8) & 1) << i;
     d[i] = T(sum);
   }
