@@ -19,7 +19,7 @@ constexpr uint32_t deepestCall = 1024;
 constexpr int32_t budgetOfWarp = 8192, budgetOfGroup = 256;
 // Rounds in which all warps only yield, before another block gets a turn. Blocks of a cooperative grid are
 // expected to wait for each other.
-constexpr unsigned patience = 64, patienceOfCooperative = 1;
+constexpr unsigned patience = 64, patienceOfCooperative = 1, patienceOfChecked = 4;
 
 uint8_t *allocateAligned(uint64_t bytes, uint64_t alignment = 64) {
   void *p = aligned_alloc(alignment, (bytes + 2 * alignment - 1) & ~(alignment - 1));
@@ -72,7 +72,7 @@ bool LaunchState::expired() const {
 BlockRunner::BlockRunner(LaunchState &launch, WorkerState &worker)
     : launch(launch), worker(worker), image(*launch.request.image) {
   const LaunchRequest &request = launch.request;
-  sharedBytes = uint64_t(image.staticShared()) + request.dynamicShared;
+  sharedBytes = uint64_t(image.belowDynamicShared()) + request.dynamicShared;
   shared = allocateAligned(sharedBytes, 1024);
   for (uint32_t i = 0; i < launch.warpsPerBlock; ++i) {
     auto warp = std::make_unique<WarpState>();
@@ -139,7 +139,27 @@ void BlockRunner::start(uint64_t index, uint32_t rankOfBlock, Cluster &itsCluste
   if (sharedBytes)
     memset(shared, blockChecker ? 0xff : 0, sharedBytes);
   if (blockChecker)
-    blockChecker->start(uint32_t(linearIndex));
+    startChecking();
+}
+
+/// In check mode a block of the heap is an allocation of its own, whose end nobody may remember.
+bool BlockRunner::releaseOnDevice(uint64_t address) {
+  if (!deviceMemory().releaseOnDevice(address))
+    return false;
+  if (blockChecker) {
+    std::fill(worker.ranges.begin(), worker.ranges.end(), Range{0, 0});
+    ++launch.checker->releases;
+  }
+  return true;
+}
+
+void BlockRunner::startChecking() {
+  blockChecker->start(uint32_t(linearIndex));
+  if (uint32_t bytes = image.reservedShared()) { // the system has written it
+    uint8_t *reserved = shared + image.belowDynamicShared() - bytes;
+    memset(reserved, 0, bytes);
+    blockChecker->markShared(uint64_t(reserved), bytes);
+  }
 }
 
 /// Lets the scheduler have the warp, at its first operation.
@@ -164,7 +184,7 @@ BlockRunner::Outcome BlockRunner::runTurn() {
   if (liveThreads == 0)
     return Outcome::Done;
   bool othersWait = launch.request.cooperative || launch.blocksPerCluster > 1;
-  unsigned most = othersWait ? patienceOfCooperative : patience;
+  unsigned most = othersWait ? patienceOfCooperative : blockChecker ? patienceOfChecked : patience;
   for (unsigned rounds = 0; rounds < most; ++rounds) {
     bool allDone = true;
     unsigned yielded = 0;
@@ -562,31 +582,58 @@ bool BlockRunner::callFunction(WarpState &warp, int index) {
   return true;
 }
 
+/// Lanes that call from one place one after another are in one frame, so that they can meet in what they
+/// called.
+static Frame *frameOfOthers(const WarpState &warp, const Group &group, const CallSite &site,
+                            const Program &callee) {
+  for (const Group &other : warp.groups)
+    for (Frame *f = other.frame; f; f = f->caller)
+      if (f->caller == group.frame && f->site == &site && f->program == &callee && !(f->lanes & group.mask))
+        return f;
+  return nullptr;
+}
+
+/// What lanes have in one frame goes to another, of the same lanes.
+static void copyLanes(uint8_t *to, FrameParameter target, const uint8_t *from, FrameParameter source,
+                      uint32_t mask) {
+  uint32_t bytes = std::min(target.bytes, source.bytes);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    unsigned lane = unsigned(__builtin_ctz(rest));
+    memcpy(to + target.offset + lane * target.bytes, from + source.offset + lane * source.bytes, bytes);
+  }
+}
+
+static void passArguments(Frame &frame, const Group &group) {
+  const auto &arguments = frame.site->arguments;
+  const auto &parameters = frame.program->parameters;
+  for (size_t i = 0; i < arguments.size() && i < parameters.size(); ++i)
+    copyLanes(frame.registers, parameters[i], group.frame->registers, arguments[i], group.mask);
+}
+
 void BlockRunner::enter(WarpState &warp, Group group, const CallSite &site, const Program &callee) {
-  Frame *frame = takeFrame(callee);
-  frame->caller = group.frame;
-  frame->returnTo = group.pc + 1;
-  frame->site = &site;
-  frame->depth = group.frame->depth + 1;
-  frame->lanes = group.mask;
-  frame->localBase = (group.frame->localTop + 15) & ~15ull;
-  frame->localTop = frame->localBase + callee.localBytes;
-  for (size_t i = 0; i < site.arguments.size() && i < callee.parameters.size(); ++i)
-    memcpy(frame->registers + callee.parameters[i].offset, group.frame->registers + site.arguments[i].offset,
-           uint64_t(std::min(site.arguments[i].bytes, callee.parameters[i].bytes)) * warpSize);
+  uint64_t localBase = (group.frame->localTop + 15) & ~15ull;
+  Frame *frame = frameOfOthers(warp, group, site, callee);
+  if (!frame || frame->localBase != localBase) {
+    frame = takeFrame(callee);
+    frame->caller = group.frame;
+    frame->returnTo = group.pc + 1;
+    frame->site = &site;
+    frame->depth = group.frame->depth + 1;
+    frame->lanes = 0;
+    frame->localBase = localBase;
+    frame->localTop = localBase + callee.localBytes;
+  }
+  frame->lanes |= group.mask;
+  passArguments(*frame, group);
   warp.groups.push_back({group.mask, callee.ops.data(), frame});
 }
 
 void BlockRunner::returnLanes(WarpState &warp, int index) {
   Group &group = warp.groups[index];
   Frame *frame = group.frame;
-  for (size_t i = 0; i < frame->site->results.size() && i < frame->program->results.size(); ++i) {
-    FrameParameter to = frame->site->results[i], from = frame->program->results[i];
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      if (group.mask >> lane & 1)
-        memcpy(frame->caller->registers + to.offset + lane * to.bytes,
-               frame->registers + from.offset + lane * from.bytes, std::min(to.bytes, from.bytes));
-  }
+  for (size_t i = 0; i < frame->site->results.size() && i < frame->program->results.size(); ++i)
+    copyLanes(frame->caller->registers, frame->site->results[i], frame->registers, frame->program->results[i],
+              group.mask);
   group.frame = frame->caller;
   group.pc = frame->returnTo;
   frame->lanes &= ~group.mask;
@@ -804,7 +851,7 @@ uint64_t allocateOnDevice(Warp *w, uint64_t bytes) {
   return address;
 }
 bool releaseOnDevice(Warp *w, uint64_t address) {
-  return static_cast<BlockRunner *>(w->runner)->deviceMemory().releaseOnDevice(address);
+  return static_cast<BlockRunner *>(w->runner)->releaseOnDevice(address);
 }
 void arriveAtCluster(Warp *w) { static_cast<BlockRunner *>(w->runner)->arriveAtCluster(w); }
 bool clusterHasMet(const Warp *w) { return static_cast<const BlockRunner *>(w->runner)->clusterHasMet(w); }
@@ -878,7 +925,7 @@ uint64_t BlockRunner::special(const Warp *w, unsigned which, unsigned lane) cons
   case S::DynamicSharedSize:
     return request.dynamicShared;
   case S::TotalSharedSize:
-    return sharedBytes;
+    return sharedBytes - image.reservedShared();
   case S::Clock:
   case S::Clock64:
   case S::GlobalTimer:

@@ -130,6 +130,7 @@ public:
   /// The host's address of shared memory of the block of that rank; 0 if it leaves it.
   uint64_t sharedOf(uint32_t rank, uint64_t offset, uint64_t bytes) const;
   MemoryMap &deviceMemory() const { return *launch.request.memory; }
+  bool releaseOnDevice(uint64_t address);
   void arriveAtCluster(Warp *w);
   bool clusterHasMet(const Warp *w) const;
   BlockChecker *checker() { return blockChecker.get(); }
@@ -142,6 +143,7 @@ public:
   void reportDeadlock();
 
 private:
+  void startChecking();
   Outcome runTurn();
   enum class WarpOutcome { Done, Blocked, Yielded, Failed };
   WarpOutcome runWarp(WarpState &warp);
@@ -197,6 +199,7 @@ private:
   std::unique_ptr<BlockChecker> blockChecker;
   std::optional<AccessLog> log;
   Range lastRange = {0, 0};
+  uint64_t rangeAge = 0;       // LaunchChecker::releases when it was found
   std::vector<uint32_t> order; // of the warps
 };
 

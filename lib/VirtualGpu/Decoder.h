@@ -339,6 +339,7 @@ private:
   void checkCopyGroups(const Op &plain, std::vector<Op> &out);
   void checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op> &out);
   void findCopied();
+  void checkElements(const Op &check, unsigned bytes, std::vector<Op> &out);
   bool onlyCopies() const;
   void findSums();
   std::vector<uint32_t> sumsOf(const Operand *operands, unsigned count) const;
@@ -399,6 +400,7 @@ private:
   std::vector<bool> isSum; // in check mode: registers that wgmma adds to
   bool hasSums = false;
   std::vector<bool> isCopied; // in check mode: registers that only carry what is loaded to where it is stored
+  std::vector<bool> isRead;   // and those that more than loads name
   std::vector<uint32_t> registers, variablePlace;
   uint32_t temporaryBase = 0, carryPlace = noRegister;
   std::unordered_map<unsigned, std::vector<uint32_t>> temporaries;

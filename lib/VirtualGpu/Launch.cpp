@@ -84,14 +84,16 @@ private:
 
   /// In check mode: nothing has changed for long, and all blocks poll for something.
   bool allAreStuck() {
+    constexpr size_t manyTurns =
+        32; // of each block: a machine that does much else may give few in a long time
     auto now = std::chrono::steady_clock::now();
     if (launch.checker->changes != changesSeen || lastChange == std::chrono::steady_clock::time_point())
-      changesSeen = launch.checker->changes, lastChange = now;
-    if (now - lastChange < std::chrono::seconds(4))
+      changesSeen = launch.checker->changes, lastChange = now, turnsSince = 0;
+    if (++turnsSince < manyTurns * active.size() || now - lastChange < std::chrono::seconds(4))
       return false;
     for (auto &block : active)
       if (!block->checker()->takePolls())
-        return lastChange = now, false;
+        return lastChange = now, turnsSince = 0, false;
     for (auto &block : active)
       block->reportDeadlock();
     launch.fail(FaultKind::Deadlock, launch.checker->findings.list().back().message);
@@ -163,6 +165,7 @@ private:
   WorkerState state;
   uint64_t changesSeen = 0;
   std::chrono::steady_clock::time_point lastChange;
+  size_t turnsSince = 0;      // of blocks
   uint64_t next = 0, end = 0; // clusters that this worker has taken and not begun
   std::vector<std::unique_ptr<Cluster>> clusters;
   std::vector<Cluster *> idleClusters;

@@ -154,8 +154,11 @@ uint64_t MemoryMap::used() const {
   return bytesUsed;
 }
 
+constexpr uint64_t heapBytes = 8 << 20; // CUDA's own default
+
 uint64_t MemoryMap::allocateOnDevice(uint64_t bytes) {
-  constexpr uint64_t heapBytes = 8 << 20; // CUDA's own default
+  if (shadowMemory)
+    return allocateChecked(bytes);
   std::call_once(heapMade, [&] {
     if (uint64_t base = allocate(heapBytes))
       heap = std::make_unique<DeviceHeap>(base, heapBytes);
@@ -163,6 +166,24 @@ uint64_t MemoryMap::allocateOnDevice(uint64_t bytes) {
   return heap ? heap->allocate(bytes) : 0;
 }
 
-bool MemoryMap::releaseOnDevice(uint64_t address) { return heap && heap->release(address); }
+uint64_t MemoryMap::allocateChecked(uint64_t bytes) {
+  std::lock_guard lock(ofKernelsMutex);
+  uint64_t address = bytes <= heapBytes - ofKernelsBytes ? allocate(bytes) : 0;
+  if (address)
+    ofKernels[address] = bytes, ofKernelsBytes += bytes;
+  return address;
+}
+
+bool MemoryMap::releaseOnDevice(uint64_t address) {
+  if (heap && heap->release(address))
+    return true;
+  std::lock_guard lock(ofKernelsMutex);
+  auto it = ofKernels.find(address);
+  if (it == ofKernels.end())
+    return false;
+  ofKernelsBytes -= it->second;
+  ofKernels.erase(it);
+  return release(address);
+}
 
 } // namespace joule::vgpu

@@ -57,7 +57,8 @@ public:
   /// The textures and surfaces that look at this memory.
   ImageTable &images() { return imageTable; }
 
-  /// What kernels ask for as they run; of a heap that is made when it is first needed.
+  /// What kernels ask for as they run; of a heap that is made when it is first needed, or, so that its bounds
+  /// are known, an allocation of its own in check mode.
   uint64_t allocateOnDevice(uint64_t bytes);
   bool releaseOnDevice(uint64_t address);
 
@@ -68,8 +69,13 @@ private:
   };
 
   mutable std::shared_mutex mutex;
+  uint64_t allocateChecked(uint64_t bytes);
+
   std::once_flag heapMade;
   std::unique_ptr<DeviceHeap> heap;
+  std::mutex ofKernelsMutex;
+  std::map<uint64_t, uint64_t> ofKernels; // bytes by address
+  uint64_t ofKernelsBytes = 0;
   std::map<const MemoryMap *, int> peers;
   std::map<uint64_t, Block> blocks;
   uint64_t capacity, bytesUsed = 0;

@@ -50,13 +50,16 @@ void LoadedModule::allocate(const ptx::Variable &v) {
   addresses[v.name] = address;
 }
 
+/// Functions are numbered in steps: a pointer to a member whose lowest bit is set means a virtual function.
+constexpr uint32_t codeStep = 16;
+
 uint64_t LoadedModule::symbolValue(const std::string &symbol) const {
   uint64_t address;
   if (variableAddress(symbol, address))
     return address;
   auto f = functions.find(symbol);
   if (f != functions.end())
-    return codeWindow + f->second;
+    return codeWindow + f->second * codeStep;
   throw std::runtime_error("an initialiser names '" + symbol + "', which is not declared");
 }
 
@@ -197,6 +200,8 @@ void KernelImage::collect(const ptx::Function &f) {
     if (f.variables[i].space == Space::Shared)
       placeShared(f.name + "::" + std::to_string(i), f.variables[i]);
   for (std::string_view name : f.names) {
+    if (name == ptx::reservedShared)
+      reservedBytes = ptx::reservedSharedBytes;
     if (const ptx::Variable *v = owner.variable(name); v && v->space == Space::Shared)
       placeShared(v->name, *v);
     if (const ptx::Function *callee = owner.function(name); callee && callee->defined)
@@ -213,8 +218,14 @@ bool KernelImage::callsThroughPointers() const {
   return false;
 }
 
-/// Functions whose addresses stand in tables.
+/// Functions whose addresses stand in tables, or are taken by any kernel.
 void KernelImage::collectPointedAt() {
+  for (const auto &taker : owner.source().functions)
+    for (const ptx::Instruction &i : taker->instructions)
+      for (unsigned k = 0; k < i.numOperands && i.opcode->base == "mov"; ++k)
+        if (const ptx::Operand &o = taker->operandsOf(i)[k]; o.kind == ptx::OperandKind::Name)
+          if (const ptx::Function *f = owner.function(taker->names[o.index]); f && f->defined && !f->entry)
+            collect(*f);
   for (const ptx::Variable &v : owner.source().variables)
     for (const ptx::Relocation &r : v.relocations)
       if (const ptx::Function *f = owner.function(r.symbol); f && f->defined)
@@ -236,9 +247,14 @@ void KernelImage::placeShared(const std::string &key, const ptx::Variable &v) {
   staticBytes += uint32_t(v.size);
 }
 
-/// All extern arrays start where the static variables end.
+/// All extern arrays start where the static variables end, and what is the system's.
 void KernelImage::placeDynamicShared() {
   uint32_t align = 16;
+  if (reservedBytes) {
+    staticBytes = (staticBytes + align - 1) / align * align;
+    sharedPlaces[std::string(ptx::reservedShared)] = staticBytes;
+    staticBytes += reservedBytes;
+  }
   for (auto &[key, own] : dynamicShared)
     align = std::max(align, own);
   if (!dynamicShared.empty())
@@ -248,15 +264,14 @@ void KernelImage::placeDynamicShared() {
 }
 
 const Program *KernelImage::programByIndex(uint64_t index) const {
-  auto it = byIndex.find(uint32_t(index));
-  return it == byIndex.end() || index >> 32 ? nullptr : it->second;
+  auto it = byIndex.find(uint32_t(index / codeStep));
+  return it == byIndex.end() || index >> 32 || index % codeStep ? nullptr : it->second;
 }
 
 bool KernelImage::spaceOf(std::string_view name, Space &space) {
   const ptx::Variable *v = owner.variable(name);
-  if (v)
-    space = v->space;
-  return v != nullptr;
+  space = v ? v->space : Space::Shared;
+  return v || name == ptx::reservedShared;
 }
 
 bool KernelImage::addressOf(std::string_view name, Space space, uint64_t &address) {
@@ -282,7 +297,7 @@ Program *KernelImage::programOf(std::string_view name) {
 uint32_t KernelImage::functionIndexOf(std::string_view name) {
   uint32_t index = 0;
   owner.function(name, &index);
-  return index;
+  return index * codeStep;
 }
 
 uint16_t KernelImage::newRangeSlot() {

@@ -22,7 +22,10 @@ public:
   const DecodeOptions &options() const override;
   LoadedModule &module() const { return owner; }
   const Program *programByIndex(uint64_t index) const;
-  uint32_t staticShared() const { return staticBytes; }
+  /// Of a block: the kernel's variables, and all that lies below the dynamic memory.
+  uint32_t staticShared() const { return staticBytes - reservedBytes; }
+  uint32_t belowDynamicShared() const { return staticBytes; }
+  uint32_t reservedShared() const { return reservedBytes; } // the last of it
   uint32_t numRangeSlots() const { return rangeSlots; }
   uint32_t numBlocks() const { return blockCount; }
   /// Local memory per thread: the depots of all functions, and room for recursion where there are calls.
@@ -58,7 +61,7 @@ private:
   std::map<std::string, uint64_t, std::less<>> sharedPlaces;
   std::vector<std::pair<std::string, uint32_t>> dynamicShared;
   std::map<uint32_t, const Program *> byIndex;
-  uint32_t staticBytes = 0, rangeSlots = 0, blockCount = 0, localTotal = 0;
+  uint32_t staticBytes = 0, reservedBytes = 0, rangeSlots = 0, blockCount = 0, localTotal = 0;
 };
 
 class LoadedModule {

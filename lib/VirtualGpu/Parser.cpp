@@ -1074,6 +1074,8 @@ private:
       operand.value = partSelector();
       return;
     }
+    if (name.substr(0, reservedShared.size()) == reservedShared && name.size() > reservedShared.size())
+      return resolveReserved(name, operand);
     if (name[0] == '%' || name == "WARP_SZ")
       return resolveSpecial(name, start, operand);
     for (size_t i = visible.size(); i-- > 0;)
@@ -1082,14 +1084,32 @@ private:
         operand.index = visible[i];
         return;
       }
+    nameSomething(name, operand);
+  }
+
+  void nameSomething(std::string_view name, Operand &operand) {
     operand.kind = OperandKind::Name;
     operand.index = uint32_t(function->names.size());
     function->names.push_back(name);
     scopeOfName.push_back(scope);
   }
 
+  /// `%reserved_smem_offset_begin`, `_end`, `_cap` and `_0`, `_1`: the system's two halves of shared memory.
+  void resolveReserved(std::string_view name, Operand &operand) {
+    std::string_view what = name.substr(reservedShared.size());
+    if (what == "_offset_cap") {
+      operand.kind = OperandKind::Integer;
+      operand.value = reservedSharedBytes;
+      return;
+    }
+    nameSomething(reservedShared, operand);
+    operand.offset = what == "_offset_end" ? reservedSharedBytes
+                     : what == "_offset_1" ? reservedSharedBytes / 2
+                                           : 0;
+  }
+
   static bool isAlwaysZero(std::string_view name) {
-    for (std::string_view prefix : {"%envreg", "%pm", "%reserved_smem_offset", "%current_graph_exec"})
+    for (std::string_view prefix : {"%envreg", "%pm", "%current_graph_exec"})
       if (name.substr(0, prefix.size()) == prefix)
         return true;
     return false;

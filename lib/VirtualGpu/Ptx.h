@@ -13,6 +13,12 @@
 
 namespace joule::vgpu::ptx {
 
+/// What of a block's shared memory is the system's: kernels that ask for its place
+/// (`%reserved_smem_offset_1`, as cooperative groups of several warps do) name it so, as they would a
+/// variable.
+constexpr std::string_view reservedShared = "%reserved_smem";
+constexpr uint32_t reservedSharedBytes = 1024;
+
 enum class Type : uint8_t {
   None,
   Pred,

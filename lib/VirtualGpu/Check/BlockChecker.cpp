@@ -18,7 +18,8 @@ LaunchChecker::LaunchChecker(GlobalShadow &shadow, Findings &findings)
 BlockChecker::BlockChecker(LaunchChecker &launch, const PlaceSource &places, unsigned warps,
                            const uint8_t *shared, uint64_t sharedBytes)
     : launch(launch), places(places), shared(uint64_t(shared), uint64_t(shared) + sharedBytes, false),
-      locals(warps), inFlight(sharedBytes), clocks(warps), openGroup(warps), sums(warps), writtenSums(warps) {
+      locals(warps), inFlight(sharedBytes), clocks(warps), openGroup(warps), polls(warps), sums(warps),
+      writtenSums(warps) {
   for (auto &groups : openEngine)
     groups.resize(warps);
 }
@@ -35,7 +36,7 @@ void BlockChecker::start(uint32_t index) {
     clock = {};
     clock.own = clock.known.row(block, engineWarp() + 1);
   }
-  for (auto *all : {&openGroup, &openEngine[Copying], &openEngine[Multiplying]})
+  for (auto *all : {&openGroup, &openEngine[Copying], &openEngine[Multiplying], &polls})
     for (auto &groups : *all)
       groups.fill(0);
   for (auto *all : {&barriers, &opened, &barriersFenced, &openedFenced, &barriersProxied, &openedProxied})
@@ -82,6 +83,10 @@ void BlockChecker::reportVisit(const Visit &v) {
 }
 
 ShadowedRange *BlockChecker::allocationOf(uint64_t host) {
+  if (releasesSeen != launch.releases) {
+    std::fill(std::begin(last), std::end(last), nullptr);
+    releasesSeen = launch.releases;
+  }
   for (ShadowedAllocation *a : last)
     if (a && host >= a->low && host < a->high)
       return a;
@@ -103,11 +108,16 @@ ShadowedRange *BlockChecker::localRange(const Warp *w) {
 
 void BlockChecker::report(FindingKind kind, const Warp *w, const Op *op, unsigned lane, uint64_t address,
                           const std::string &what) {
+  report(kind, w, places.lineOf(w, op), lane, address, what);
+}
+
+void BlockChecker::report(FindingKind kind, const Warp *w, uint32_t line, unsigned lane, uint64_t address,
+                          const std::string &what) {
   Finding f;
   f.kind = kind;
   f.kernel = launch.kernel;
   f.nodes = launch.nodes;
-  f.line = places.lineOf(w, op);
+  f.line = line;
   std::copy_n(places.block(), 3, f.block);
   for (unsigned i = 0; i < 3; ++i)
     f.thread[i] = w->tid[i][lane];
@@ -206,14 +216,16 @@ static Access accessOf(const Step &step, uint32_t lanes) {
 }
 
 inline void BlockChecker::readCell(const Step &step, const CheckedAccess &a, Cell &cell) {
-  Access *own = cell.reads[0].time == step.now   ? &cell.reads[0]
-                : cell.reads[1].time == step.now ? &cell.reads[1]
-                                                 : nullptr;
+  auto isOwnNow = [&](const Access &r) { return r.time == step.now && !r.wrote; };
+  Access *own = isOwnNow(cell.reads[0]) ? &cell.reads[0] : isOwnNow(cell.reads[1]) ? &cell.reads[1] : nullptr;
   // What this warp has read at this time, and nobody has written since, has been looked at.
   bool seen = own && cell.write.time != step.now && own->isAtomic == (step.flags & checkAtomic) &&
               !clocks[step.w->index].lanes;
   if (!seen && conflicts(step, cell.write, a.lanes))
     reportRace(step, a, cell.write, true, false);
+  for (const Access &r : cell.reads)
+    if (!seen && r.wrote && conflicts(step, r, a.lanes))
+      reportRace(step, a, r, true, false);
   if (own) {
     own->lanes |= a.lanes;
     own->isAtomic &= step.flags & checkAtomic;
@@ -267,7 +279,7 @@ void BlockChecker::readLanes(const Step &step, CheckedAccess a, const uint64_t *
         continue;
       }
       Access &own = cell->reads[cell->reads[0].time != step.now];
-      if (own.time == step.now && cell->write.time != step.now && !own.isAtomic)
+      if (own.time == step.now && cell->write.time != step.now && !own.isAtomic && !own.wrote)
         own.lanes |= lanes;
       else
         readCell(step, a, *cell);
@@ -322,9 +334,22 @@ bool BlockChecker::write(const Step &step, const CheckedAccess &a, const uint8_t
       reportRace(step, a, cell.write, true, true);
     for (const Access &r : cell.reads)
       if (conflicts(step, r, a.lanes))
-        reportRace(step, a, r, false, true);
+        reportRace(step, a, r, r.wrote, true);
   });
   return true;
+}
+
+/// An atomic operation orders nothing, so what came before it and was none still conflicts with those after
+/// it.
+static void keepPlain(Cell &cell) {
+  for (Access &r : cell.reads)
+    if (r.isAtomic)
+      r.time = 0;
+  if (!cell.write.time || cell.write.isAtomic)
+    return;
+  Access &free = cell.reads[cell.reads[0].time != 0];
+  free = cell.write;
+  free.wrote = true;
 }
 
 void BlockChecker::noteWrite(const Step &step, const CheckedAccess &a) {
@@ -336,9 +361,12 @@ void BlockChecker::noteWrite(const Step &step, const CheckedAccess &a) {
   Access now = accessOf(step, a.lanes);
   a.range->each(a.host, a.bytes, [&](Cell &cell) {
     uint32_t lanes = cell.write.time == now.time ? cell.write.lanes | now.lanes : now.lanes;
+    if (now.isAtomic)
+      keepPlain(cell);
+    else
+      cell.reads[0].time = cell.reads[1].time = 0;
     cell.write = now;
     cell.write.lanes = lanes;
-    cell.reads[0].time = cell.reads[1].time = 0;
   });
 }
 
@@ -686,10 +714,12 @@ void BlockChecker::arriveAtCluster(Warp *w, Knowledge &met, bool first, bool rel
 
 void BlockChecker::leaveCluster(Warp *w, const Knowledge &met) { clocks[w->index].known.learn(met); }
 
-void BlockChecker::synchronise(Warp *w, uint64_t host, unsigned flags, bool writes) {
+void BlockChecker::synchronise(const Step &step, const CheckedAccess &a, unsigned flags, bool writes) {
+  Warp *w = step.w;
+  uint64_t host = a.host;
   WarpClock &c = clocks[w->index];
   bool reads = flags & (checkAcquire | checkHears);
-  notePoll();
+  notePoll(step, a.lane());
   auto it = launch.variables.find(host);
   if (it != launch.variables.end() && reads) {
     Knowledge &to = flags & checkAcquire ? c.known : c.heard;

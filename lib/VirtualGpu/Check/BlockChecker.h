@@ -57,6 +57,7 @@ struct LaunchChecker {
   std::unordered_map<uint64_t, SyncVariable> variables; // by the host's address
   std::string kernel, nodes;
   uint64_t changes = 0; // stores that changed something: while there are none, waiting is in vain
+  uint64_t releases = 0; // of memory, by threads
 };
 
 /// What the arrivals at a cluster's barrier pass on, in phases by turns.
@@ -158,16 +159,20 @@ public:
   void arriveAtCluster(Warp *w, Knowledge &met, bool first, bool relaxed);
   void leaveCluster(Warp *w, const Knowledge &met);
   /// An atomic access; `writes` if others may learn from it.
-  void synchronise(Warp *w, uint64_t host, unsigned flags, bool writes);
+  void synchronise(const Step &step, const CheckedAccess &a, unsigned flags, bool writes);
 
   /// Has it looked for news in memory since the last question?
   bool takePolls() { return std::exchange(polled, false); }
-  void notePoll() { polled = true; }
+  void notePoll(const Step &step, unsigned lane) { polled = true, polls[step.w->index][lane] = step.line; }
+  /// The line where the lane last did; 0 if it never has.
+  uint32_t lastPoll(const Warp *w, unsigned lane) const { return polls[w->index][lane]; }
 
   /// A number that changes with what atomic operations may change: taken before and after.
   std::vector<uint64_t> changedBefore;
 
   void report(FindingKind kind, const Warp *w, const Op *op, unsigned lane, uint64_t address,
+              const std::string &what);
+  void report(FindingKind kind, const Warp *w, uint32_t line, unsigned lane, uint64_t address,
               const std::string &what);
   LaunchChecker &launchChecker() { return launch; }
 
@@ -235,6 +240,7 @@ private:
   std::vector<Pending> pending;
   size_t reading = 0; // of those pending
   std::vector<std::array<uint32_t, warpSize>> openGroup, openEngine[2];
+  std::vector<std::array<uint32_t, warpSize>> polls; // lines
   std::unordered_map<uint64_t, Phase> phases;
   std::vector<Visit> visits;
   // Of each warp, by register: the group of a product under way and its line; lines that have written since
@@ -247,6 +253,7 @@ private:
   bool polled = false, ended = false;
   ShadowedAllocation *last[4] = {};
   unsigned nextLast = 0;
+  uint64_t releasesSeen = 0;
 };
 
 } // namespace joule::vgpu

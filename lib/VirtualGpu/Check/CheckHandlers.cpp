@@ -147,7 +147,7 @@ void readAlone(const Step &step, u8 *r, unsigned lane) {
   if (!locate(op, r, step.w, lane, a))
     return;
   if (op->guard & checkAtomic)
-    checker.synchronise(step.w, a.host, op->guard, false);
+    checker.synchronise(step, a, op->guard, false);
   if (op->e != noRegister)
     a.lanes = step.w->mask;
   checker.read(step, a);
@@ -226,7 +226,9 @@ JOULE_CHECK void checkWrite(const Op *op, u8 *r, Warp *w) {
     good |= u32(locate(op, r, w, lane, all[lane])) << lane;
   });
   if (op->guard & checkAtomic)
-    eachLane(good, [&](unsigned lane) { checker.synchronise(w, all[lane].host, op->guard, true); });
+    eachLane(good, [&](unsigned lane) {
+      checker.synchronise(checker.stepOf(w, op, op->guard), all[lane], op->guard, true);
+    });
   Step step = checker.stepOf(w, op, op->guard & ~checkCopies);
   eachLane(good, [&](unsigned lane) {
     u8 value[16];
@@ -274,7 +276,7 @@ JOULE_CHECK void checkUpdate(const Op *op, u8 *r, Warp *w) {
     CheckedAccess a = accessOf(op->d);
     if (!locate(op, r, w, lane, a))
       return;
-    checker.synchronise(w, a.host, op->guard, true);
+    checker.synchronise(checker.stepOf(w, op, op->guard), a, op->guard, true);
     Step step = checker.stepOf(w, op, op->guard);
     if (checker.write(step, a, nullptr))
       checker.noteWrite(step, a);
@@ -355,12 +357,12 @@ JOULE_CHECK void checkBarrier(const Op *op, u8 *r, Warp *w) {
       return a.owner->initBarrier(step, a, op->n == 0);
     if (op->n == 3) {
       if (op->d == noRegister || *at<u32>(r, op->d) >> lane & 1)
-        checker.synchronise(w, a.host, checkAtomic | checkAcquire, false);
-      return checker.notePoll();
+        checker.synchronise(step, a, checkAtomic | checkAcquire, false);
+      return checker.notePoll(step, lane);
     }
     checker.touchBarrier(step, a, op->n != 1 ? 0 : op->b == noRegister ? 1 : at<u32>(r, op->b)[lane]);
     if (op->n == 1)
-      checker.synchronise(w, a.host, checkAtomic | checkRelease | scope, true);
+      checker.synchronise(step, a, checkAtomic | checkRelease | scope, true);
     else
       a.owner->showCopied(a.host);
     a.owner->phaseOf(a.host);
@@ -511,13 +513,26 @@ JOULE_CHECK void checkCopy(const Op *op, u8 *r, Warp *w) {
     op->n & 1 ? copy.after() : copy.before();
   });
 }
-/// After st.async and red.async.
+/// Before st.async and red.async, and (n) after. What several add to one place is not hidden until it is
+/// there.
 JOULE_CHECK void checkStoreAsync(const Op *op, u8 *r, Warp *w) {
   const auto &copy = *static_cast<const BulkCopy *>(op->data);
+  BlockChecker &checker = checkerOf(w);
+  Step step = checker.stepOf(w, op, copy.reduction ? checkAtomic | checkDevice : 0);
   eachLane(w->mask, [&](unsigned lane) {
-    CheckedAccess a = accessOf(u64(ptx::sizeOf(ptx::Type(copy.type))) * copy.rank);
-    a.lanes = 1u << lane;
-    if (locate(w, copy.to.space, addressOf(copy.to, r, lane), a, 1) && a.owner)
+    CheckedAccess a = accessOf(u64(ptx::sizeOf(ptx::Type(copy.type))) * copy.rank), barrier = accessOf(8);
+    a.lanes = barrier.lanes = 1u << lane;
+    if (!locate(w, copy.to.space, addressOf(copy.to, r, lane), a, 1) || !a.owner)
+      return;
+    bool known = locate(w, copy.barrier.space, addressOf(copy.barrier, r, lane), barrier) &&
+                 barrier.owner == a.owner && !copy.reduction;
+    if (!op->n && !copy.reduction)
+      checker.write(step, a, nullptr);
+    if (!op->n && known)
+      a.owner->phaseOf(barrier.host);
+    if (op->n && known)
+      a.owner->hideCopied(a.host, a.bytes, barrier.host, a.owner->phaseSeen(barrier.host), step.line);
+    else if (op->n)
       a.owner->markShared(a.host, a.bytes);
   });
 }

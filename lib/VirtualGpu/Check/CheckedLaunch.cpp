@@ -43,6 +43,8 @@ uint32_t BlockRunner::lineOf(const Warp *w, const Op *op) const {
 }
 
 bool BlockRunner::isAllocated(uint64_t low, uint64_t high) {
+  if (rangeAge != launch.checker->releases)
+    lastRange = {0, 0}, rangeAge = launch.checker->releases;
   if (low >= lastRange.low && high <= lastRange.high)
     return true;
   Range range = launch.request.memory->find(low, high);
@@ -91,13 +93,18 @@ void BlockRunner::reportDeadlock() {
                              ? "waits at barrier " + std::to_string(group.barrierId)
                          : group.state == Group::AtSync ? "waits for other lanes of the warp"
                                                         : "waits for something to change in memory";
-      blockChecker->report(FindingKind::Deadlock, &warp->w, group.pc, lane, 0,
-                           what + ", which never happens");
+      uint32_t polled = group.state == Group::Ready ? blockChecker->lastPoll(&warp->w, lane) : 0;
+      blockChecker->report(FindingKind::Deadlock, &warp->w, polled ? polled : lineOf(&warp->w, group.pc),
+                           lane, 0, what + ", which never happens");
     }
 }
 
 void BlockRunner::checkBarrier(const WarpState &warp, const Group &group) {
   Warp w = warp.w;
+  if (w.barrierCount % warpSize)
+    blockChecker->report(FindingKind::BarrierMismatch, &warp.w, w.pc, unsigned(__builtin_ctz(group.mask)), 0,
+                         "waits at barrier " + std::to_string(w.barrierId) + " for " +
+                             std::to_string(w.barrierCount) + " threads, which are no whole warps");
   for (auto &other : warps)
     for (const Group &waiting : other->groups)
       if (waiting.state == Group::AtBarrier && waiting.barrierId == w.barrierId &&

@@ -149,7 +149,10 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
       check.guard |= checkCopies;
     if (store)
       check.e = form.elementBytes;
-    out.push_back(check);
+    if (load && form.count > 1)
+      checkElements(check, form.elementBytes, out);
+    else
+      out.push_back(check);
   } else if (startsWith(name, "ldmatrix.")) {
     Op check = checkOp("check.read", op);
     check.d = 16, check.e = unsigned(name.back() - '0') * 8;
@@ -181,6 +184,28 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
   out.push_back(op);
 }
 
+/// Of a vector that is loaded, those elements that are read later: compilers round up what they load at once.
+void Decoder::checkElements(const Op &check, unsigned bytes, std::vector<Op> &out) {
+  const Operand &to = operand(0);
+  auto isNeeded = [&](unsigned k) {
+    const Operand &o = element(to, k);
+    return o.kind == OperandKind::Register && isRead[o.index];
+  };
+  size_t before = out.size();
+  for (unsigned first = 0, end; first < check.n; first = end) {
+    end = first + 1;
+    if (!isNeeded(first))
+      continue;
+    while (end < check.n && isNeeded(end))
+      ++end;
+    out.push_back(check);
+    out.back().n = uint8_t(end - first), out.back().d = (end - first) * bytes;
+    out.back().imm += int64_t(first) * bytes, out.back().list += first;
+  }
+  if (out.size() == before)
+    out.push_back(check);
+}
+
 void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> &out) {
   bool init = name == "mbarrier.init", arrive = name == "mbarrier.arrive", test = name == "mbarrier.test";
   bool copies = startsWith(name, "copy.");
@@ -197,6 +222,8 @@ void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> 
     out.push_back(checkOp("check.copy", op));
     out.back().n = tensor;
   }
+  if (name == "store.async")
+    out.push_back(checkOp("check.storeasync", op));
   out.push_back(op);
   if (test) {
     out.push_back(checkOp("check.barrier", op));
@@ -206,8 +233,10 @@ void Decoder::checkAsync(const std::string &name, const Op &op, std::vector<Op> 
     out.push_back(checkOp("check.copy", op));
     out.back().n = tensor | 1;
   }
-  if (name == "store.async")
+  if (name == "store.async") {
     out.push_back(checkOp("check.storeasync", op));
+    out.back().n = 1;
+  }
 }
 
 void Decoder::addChecks(size_t start) {
@@ -295,25 +324,32 @@ void Decoder::checkEngineGroups(const Op &plain, unsigned engine, std::vector<Op
   out.back().imm = waits ? operand(0).value : 0;
 }
 
-/// Registers that only loads set and only stores read.
+/// Registers that only loads set and only stores read, and those that anything but a load names.
 void Decoder::findCopied() {
   isCopied.assign(f.registers.size() + 1, true);
+  isRead.assign(f.registers.size() + 1, false);
+  bool loads = false;
   auto isUsed = [&](const Operand &o, bool copies) {
-    if (o.kind == OperandKind::Register && (o.address || !copies))
+    if (o.kind != OperandKind::Register)
+      return;
+    if (o.address || !copies)
       isCopied[o.index] = false;
+    if (o.address || !loads)
+      isRead[o.index] = true;
   };
   for (const Instruction &i : f.instructions) {
     const std::string &base = i.opcode->base;
     const Operand *operands = f.operandsOf(i);
     for (unsigned k = 0; k < i.numOperands; ++k) {
       bool copies = base == "ld" ? k == 0 : base == "st" && k == 1;
+      loads = base == "ld" && k == 0;
       isUsed(operands[k], copies);
       bool many = operands[k].kind == OperandKind::Vector || operands[k].kind == OperandKind::Pair;
       for (unsigned e = 0; many && e < unsigned(operands[k].value); ++e)
         isUsed(element(operands[k], e), copies);
     }
     if (i.guard >= 0)
-      isCopied[uint32_t(i.guard)] = false;
+      isCopied[uint32_t(i.guard)] = false, isRead[uint32_t(i.guard)] = true;
   }
 }
 

@@ -16,7 +16,8 @@ namespace joule::vgpu {
 struct Access {
   Time time;
   uint32_t lanes;
-  uint32_t line : 30;    // of PTX
+  uint32_t line : 29;    // of PTX
+  uint32_t wrote : 1;    // of those kept as reads: a write that atomic ones have followed
   uint32_t isAtomic : 1; // and its scope:
   uint32_t ofDevice : 1;
 };

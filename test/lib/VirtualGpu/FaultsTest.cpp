@@ -27,6 +27,8 @@ const char *const prologue = R"(.version 8.3
 .target sm_90
 .address_size 64
 .const .align 4 .b32 table[4] = {1, 2, 3, 4};
+.extern .func (.param .b64 result) malloc (.param .b64 bytes);
+.extern .func free (.param .b64 pointer);
 .visible .entry k(.param .u64 out, .param .u64 in, .param .u64 flags, .param .u64 raw, .param .u64 gone)
 {
 .shared .align 16 .b8 buf[4096];
@@ -126,6 +128,40 @@ mul.wide.u32 %la, %lane, 4;
 add.u64 %gone, %gone, %la;
 -st.global.u32 [%gone], %t; // here
 +st.global.u32 [%out], %t;)"},
+    {"behind the end of what malloc gave", K::OutOfBounds, 1, 1, R"(
+{ .param .b64 n, p;
+st.param.b64 [n], 64;
+call.uni (p), malloc, (n);
+ld.param.b64 %la, [p]; }
+-st.u32 [%la+64], %t; // here
++st.u32 [%la+60], %t;
+{ .param .b64 p;
+st.param.b64 [p], %la;
+call.uni free, (p); })"},
+    {"after free", K::UseAfterFree, 1, 1, R"(
+{ .param .b64 n, p;
+st.param.b64 [n], 64;
+call.uni (p), malloc, (n);
+ld.param.b64 %la, [p]; }
+st.u32 [%la], %t;
++ld.u32 %a, [%la];
+{ .param .b64 p;
+st.param.b64 [p], %la;
+call.uni free, (p); }
+-ld.u32 %a, [%la]; // here
+st.global.u32 [%out], %a;)"},
+    {"free twice", K::UseAfterFree, 1, 1, R"(
+{ .param .b64 n, p;
+st.param.b64 [n], 64;
+call.uni (p), malloc, (n);
+ld.param.b64 %la, [p]; }
+{ .param .b64 p;
+st.param.b64 [p], %la;
+call.uni free, (p); }
+-{ .param .b64 p;
+-st.param.b64 [p], %la;
+-call.uni free, (p); } // here
+)"},
     {"misaligned vector", K::Misaligned, 1, 32, R"(
 -ld.global.v4.u32 {%a, %b, %c, %d}, [%in+8]; // here
 +ld.global.v4.u32 {%a, %b, %c, %d}, [%in+16];
@@ -181,8 +217,8 @@ st.global.u32 [%out], %t;)"},
     {"one unwritten element of a vector", K::UninitialisedRead, 1, 1, R"(
 st.shared.v2.u32 [%buf], {%t, %t};
 st.shared.u32 [%buf+8], %t;
-+st.shared.u32 [%buf+12], %t;
 ld.shared.v4.u32 {%a, %b, %c, %d}, [%buf]; // here
+-add.u32 %a, %a, %d;
 st.global.u32 [%out], %a;)"},
     {"atomic on unwritten memory", K::UninitialisedRead, 1, 32, R"(
 -red.global.add.u32 [%raw], 1; // here
@@ -274,6 +310,19 @@ setp.ge.u32 %p, %warp, 1;
 -add.u32 %a, %a, 1;
 -st.global.u32 [%flags], %a; // here
 +red.global.add.u32 [%flags], 1;)"},
+    {"a counter that is cleared as others count", K::Race, 1, 64, R"(
+setp.ne.u32 %p, %t, 0;
+@!%p st.shared.u32 [%buf], 0;
++bar.sync 0;
+atom.shared.add.u32 %a, [%buf], 1; // here
+st.global.u32 [%out], %t;)"},
+    {"a counter that is read before others count", K::Race, 1, 64, R"(
+st.shared.u32 [%buf], 0;
+bar.sync 0;
+ld.shared.u32 %b, [%buf];
++bar.sync 0;
+atom.shared.add.u32 %a, [%buf], 1; // here
+st.global.u32 [%out], %b;)"},
     {"a plain read of a counter", K::Race, 2, 32, R"(
 atom.global.add.u32 %a, [%flags], 1;
 -ld.global.u32 %b, [%flags]; // here
@@ -480,6 +529,18 @@ consumer:
 ld.shared.u32 %a, [%own+128]; // here
 st.global.u32 [%out], %a;
 done:)"},
+    {"st.async that nobody waits for", K::AsyncCopy, 1, 32, R"(
+setp.eq.u32 %p, %t, 0;
+@%p mbarrier.init.shared.b64 [buf+1024], 1;
+@%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [buf+1024], 128;
+bar.sync 0;
+add.u32 %b, %buf, 1024;
+st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%own], %t, [%b];
+consumer:
++mbarrier.try_wait.parity.shared.b64 %q, [buf+1024], 0;
++@!%q bra consumer;
+ld.shared.u32 %a, [%own]; // here
+st.global.u32 [%out], %a;)"},
     {"a bulk store without a proxy fence", K::ProxyFence, 1, 32, R"(
 st.shared.u32 [%own], %t;
 +fence.proxy.async.shared::cta;
@@ -521,6 +582,11 @@ mov.u32 %a, 64;
 -@%p mov.u32 %a, 96;
 bar.sync 1, %a; // here
 )"},
+    {"a barrier for a part of a warp", K::BarrierMismatch, 1, 64, R"(
+-mov.u32 %a, 33;
++mov.u32 %a, 64;
+bar.sync 1, %a; // here
+)"},
     {"a barrier for more threads than there are", K::Deadlock, 1, 64, R"(
 -bar.sync 1, 96; // here
 +bar.sync 1, 64;)"},
@@ -542,6 +608,16 @@ spin:
 ld.volatile.global.u32 %a, [%flags]; // here
 setp.eq.u32 %q, %a, 0;
 @%q bra spin;)"},
+    {"a lock that is never given back", K::Deadlock, 2, 32, R"(
+setp.ne.u32 %p, %lane, 0;
+@%p bra done;
+spin:
+mov.u32 %b, 1;
+atom.global.cas.b32 %a, [%flags], 0, %b; // here
+setp.ne.u32 %q, %a, 0;
+@%q bra spin;
++atom.global.exch.b32 %a, [%flags], 0;
+done:)"},
     {"a mask without the lane itself", K::MemberMask, 1, 32, R"(
 mov.u32 %b, 0xffffffff;
 setp.eq.u32 %p, %lane, 3;

@@ -82,7 +82,94 @@ TEST(Integers, Wide) {
 TEST(Integers, Carries) {
   EXPECT_EQ(u32("mov.b32 %a, 0xffffffff; add.cc.u32 %b, %a, 1; addc.u32 %d, 5, 0;"), 6u);
   EXPECT_EQ(u32("mov.b32 %a, 0; sub.cc.u32 %b, %a, 1; subc.u32 %d, 5, 0;"), 4u);
+  // There is one carry, which a subtraction leaves as its addition of ~b does.
+  EXPECT_EQ(u32("mov.b32 %a, 0; sub.cc.u32 %b, %a, 1; addc.u32 %d, 5, 0;"), 5u);
+  EXPECT_EQ(u32("mov.b32 %a, 1; sub.cc.u32 %b, %a, 1; addc.u32 %d, 5, 0;"), 6u);
+  EXPECT_EQ(u32("mov.b32 %a, 0; add.cc.u32 %b, %a, 0; subc.u32 %d, %a, %a;"), 0xffffffffu);
+  EXPECT_EQ(u32("mov.b32 %a, -1; add.cc.u32 %b, %a, 1; subc.u32 %d, %a, %a;"), 0u);
   EXPECT_EQ(u32("mov.b32 %a, 0x80000000; mad.lo.cc.u32 %b, %a, 2, 0; madc.hi.u32 %d, %a, 2, 3;"), 4u);
+}
+
+TEST(SharedMemory, HasAPartOfTheSystem) {
+  EXPECT_EQ(u32("mov.u32 %a, %reserved_smem_offset_1; st.shared.u32 [%a], 7; ld.shared.u32 %d, [%a];"), 7u);
+  EXPECT_EQ(u32("mov.u32 %a, %reserved_smem_offset_begin; mov.u32 %b, %reserved_smem_offset_end; sub.u32 %d, "
+                "%b, %a;"),
+            1024u);
+  EXPECT_EQ(u32("mov.u32 %d, %reserved_smem_offset_cap; mov.u32 %a, %total_smem_size; add.u32 %d, %d, %a;"),
+            1024u);
+}
+
+TEST(LocalMemory, IsEachLanesOwnByGenericAddressesToo) {
+  std::vector<uint32_t> lanes =
+      lanesOf<uint32_t>(".local .align 8 .b8 depot[16]; mov.u64 %la, depot; cvta.local.u64 %la, %la;"
+                        "st.u32 [%la+4], %lane; ld.u32 %d, [%la+4]; st.global.u32 [%out], %d;");
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(lanes[lane], lane);
+}
+
+/// f(x) adds what the lane beside has. Lanes come to it after loops of different lengths.
+TEST(Calls, LanesThatArriveApartMeet) {
+  std::string text = kernelAround(R"(
+mul.lo.u32 %a, %lane, 500;
+mov.u32 %b, 0;
+loop:
+add.u32 %b, %b, 1;
+setp.lt.u32 %p, %b, %a;
+@%p bra loop;
+{ .param .b32 x, r;
+st.param.b32 [x], %lane;
+call.uni (r), f, (x);
+ld.param.b32 %d, [r]; }
+st.global.u32 [%out], %d;)",
+                                  4);
+  text.insert(text.find(".visible"), R"(.func (.param .b32 r) f(.param .b32 x)
+{
+.reg .b32 %a, %b;
+ld.param.b32 %a, [x];
+shfl.sync.bfly.b32 %b, %a, 1, 31, -1;
+add.u32 %b, %b, %a;
+st.param.b32 [r], %b;
+ret;
+}
+)");
+  Device device(text);
+  uint64_t out = device.upload(std::vector<uint32_t>(32));
+  device.run("k", {}, out);
+  std::vector<uint32_t> lanes = device.download<uint32_t>(out, 32);
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(lanes[lane], lane + (lane ^ 1));
+}
+
+/// The kernel finds the function at an address that another kernel took; the lowest bits of such are free.
+TEST(Calls, GoThroughPointersThatOtherKernelsMade) {
+  std::string text = kernelAround(R"(
+ld.global.u64 %la, [%out];
+and.b64 %lb, %la, 15;
+{ .param .b64 r;
+proto: .callprototype (.param .b64 _) _ ();
+call (r), %la, (), proto;
+ld.param.b64 %ld, [r]; }
+add.u64 %ld, %ld, %lb;
+st.global.u64 [%out], %ld;)",
+                                  8);
+  text.insert(text.find(".visible"), R"(.func (.param .b64 r) unused() { st.param.b64 [r], 1; ret; }
+.func (.param .b64 r) f() { st.param.b64 [r], 7; ret; }
+.visible .entry take(.param .u64 out)
+{
+.reg .b64 %a, %b;
+ld.param.u64 %a, [out];
+mov.u64 %b, f;
+st.global.u64 [%a], %b;
+ret;
+}
+)");
+  Device device(text);
+  Device::Shape one;
+  one.block[0] = 1;
+  uint64_t out = device.upload(std::vector<uint64_t>(32));
+  device.run("take", one, out);
+  device.run("k", one, out);
+  EXPECT_EQ(device.download<uint64_t>(out, 1)[0], 7u);
 }
 
 TEST(Integers, Bits) {
