@@ -213,6 +213,9 @@ int main(int argc, char **argv) {
   bench.line({"mma.sync s8 k32, OP", "mma_s8", products, instructions * 8192, gemm, 0.5}, 500, y);
   bench.line({"softmax 1024 x 4096, elem.", "softmax", {{1024, 1, 1}, {256, 1, 1}}, 1024.0 * 4096}, 4096, x,
              y);
+  bench.line({"gather 64K, loads", "gather", {{1024, 1, 1}, {256, 1, 1}}, 1024.0 * 256 * 16 * 1.5}, 16, 0xffff, x,
+             y);
+  bench.line({"reduce 4M, elements", "reduce", {{8192, 1, 1}, {256, 1, 1}}, 8192.0 * 512}, 8192 * 512, x, z);
   if (!pocl.problem().empty())
     printf("pocl: left out, %s\n", pocl.problem().c_str());
   bench.interpreterLine(peak / 2, 0.02);

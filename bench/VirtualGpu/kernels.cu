@@ -236,3 +236,31 @@ extern "C" __global__ void softmax(int n, const float *x, float *y) {
   for (int i = threadIdx.x; i < n; i += blockDim.x)
     y[(long long)blockIdx.x * n + i] = exp2f((row[i] - most) * 1.4426950f) / sum;
 }
+
+// Places that follow no pattern: of all lanes, and of some.
+extern "C" __global__ void gather(int n, unsigned last, const float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) {
+    unsigned place = (i * n + k) * 2654435761u;
+    sum += x[place >> 8 & last];
+    if (place & 1u << 30)
+      sum -= x[place >> 4 & last];
+  }
+  y[i] = sum;
+}
+
+// A tree in shared memory whose places meet in the banks, and a sum that all blocks add to.
+extern "C" __global__ void reduce(int n, const float *x, float *y) {
+  __shared__ float sums[256];
+  int thread = threadIdx.x, i = blockIdx.x * 512 + thread;
+  sums[thread] = (i < n ? x[i] : 0) + (i + 256 < n ? x[i + 256] : 0);
+  for (int step = 1; step < 256; step *= 2) {
+    __syncthreads();
+    int place = 2 * step * thread;
+    if (place < 256)
+      sums[place] += sums[place + step];
+  }
+  if (thread == 0)
+    atomicAdd(y, sums[0]);
+}

@@ -1,6 +1,7 @@
 // Adding up, the classes of instructions, and what one memory access costs.
 #include "lib/VirtualGpu/Counters.h"
 
+#include "lib/VirtualGpu/AccessTurns.h"
 #include "lib/VirtualGpu/BlockRunner.h"
 
 #include <algorithm>
@@ -156,63 +157,19 @@ uint64_t matrixFlopsOf(const ptx::Opcode &o) {
 
 namespace {
 
-/// Distinct 32-byte pieces that the lanes touch. Accesses are aligned and at most 16 bytes: one piece per
-/// lane.
-uint64_t countSectors(const uint64_t *addresses, uint32_t mask) {
-  uint64_t sectors[warpSize], n = 0, changes = 1;
-  bool sorted = true;
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    sectors[n] = addresses[__builtin_ctz(rest)] >> 5;
-    if (n) {
-      sorted &= sectors[n] >= sectors[n - 1];
-      changes += sectors[n] != sectors[n - 1];
-    }
-    ++n;
+void addAccess(MemoryCount &m, bool shared, bool stores, uint64_t bytes, uint64_t turns) {
+  if (shared) {
+    (stores ? m.sharedStoreBytes : m.sharedLoadBytes) += bytes;
+    (stores ? m.sharedStoreWavefronts : m.sharedLoadWavefronts) += turns;
+  } else {
+    (stores ? m.globalStoreBytes : m.globalLoadBytes) += bytes;
+    (stores ? m.globalStoreSectors : m.globalLoadSectors) += turns;
   }
-  if (sorted)
-    return changes;
-  std::sort(sectors, sectors + n);
-  return uint64_t(std::unique(sectors, sectors + n) - sectors);
 }
 
-/// Do the lanes stay in one row of the 32 banks? Then no two words meet in a bank.
-bool inOneRow(const uint64_t *addresses, uint32_t mask, unsigned first, unsigned last) {
-  uint64_t row = ~0ull;
-  for (unsigned i = first; i < last; ++i)
-    if (mask >> i & 1) {
-      if (row != ~0ull && addresses[i] >> 7 != row)
-        return false;
-      row = addresses[i] >> 7;
-    }
-  return true;
-}
-
-/// Turns in which 32 banks of 4 bytes serve the lanes [first, last): the most distinct words in one bank.
-uint64_t wavefronts(const uint64_t *addresses, uint32_t mask, unsigned words, unsigned first, unsigned last) {
-  if (inOneRow(addresses, mask, first, last))
-    return (mask >> first & (last - first == warpSize ? ~0u : (1u << (last - first)) - 1)) != 0;
-  uint64_t seen[warpSize][warpSize];
-  unsigned filled[warpSize] = {}, most = 0;
-  for (unsigned i = first; i < last; ++i)
-    for (unsigned k = 0; k < words && mask >> i & 1; ++k) {
-      uint64_t word = addresses[i] / 4 + k;
-      unsigned bank = unsigned(word % warpSize), n = filled[bank];
-      if (std::find(seen[bank], seen[bank] + n, word) != seen[bank] + n)
-        continue;
-      if (n < warpSize)
-        seen[bank][filled[bank]++] = word;
-      most = std::max(most, filled[bank]);
-    }
-  return most;
-}
-
-/// Accesses of 8 bytes go as two half warps, of 16 bytes as four quarters.
-uint64_t sharedWavefronts(const uint64_t *addresses, uint32_t mask, unsigned bytes) {
-  unsigned words = std::max(1u, bytes / 4), step = warpSize / words;
-  uint64_t sum = 0;
-  for (unsigned first = 0; first < warpSize; first += step)
-    sum += wavefronts(addresses, mask, words, first, first + step);
-  return sum;
+uint64_t turnsOf(bool shared, const uint64_t *addresses, uint32_t mask, unsigned bytes) {
+  static const AccessTurns turns = accessTurns();
+  return shared ? turns.wavefronts(addresses, mask, bytes) : turns.sectors(addresses, mask);
 }
 
 } // namespace
@@ -226,18 +183,14 @@ void countAccess(Warp *w, const Op *op, const uint64_t *addresses, uint32_t mask
   bool shared = first >= uint64_t(w->shared) && first < uint64_t(w->shared) + w->sharedSize;
   bool local =
       w->local && first >= uint64_t(w->local) && first < uint64_t(w->local) + w->localStride * warpSize;
-  if (shared) {
-    (stores ? m.sharedStoreBytes : m.sharedLoadBytes) += total;
-    (stores ? m.sharedStoreWavefronts : m.sharedLoadWavefronts) += sharedWavefronts(addresses, mask, bytes);
-  } else if (local) {
+  if (local) {
     m.localBytes += total;
-  } else {
-    (stores ? m.globalStoreBytes : m.globalLoadBytes) += total;
-    (stores ? m.globalStoreSectors : m.globalLoadSectors) += countSectors(addresses, mask);
-    auto *runner = static_cast<BlockRunner *>(w->runner); // none where a compiler asks what an access counts
-    if (runner)
-      runner->noteAccess(w, op, addresses, mask, bytes);
+    return;
   }
+  addAccess(m, shared, stores, total, turnsOf(shared, addresses, mask, bytes));
+  auto *runner = static_cast<BlockRunner *>(w->runner); // none where a compiler asks what an access counts
+  if (!shared && runner)
+    runner->noteAccess(w, op, addresses, mask, bytes);
 }
 
 } // namespace joule::vgpu

@@ -1,4 +1,5 @@
 // Chooses the handlers for the machine at hand and makes them findable by name.
+#include "lib/VirtualGpu/AccessTurns.h"
 #include "lib/VirtualGpu/Decode.h"
 #include "lib/VirtualGpu/ImageAccess.h"
 #include "lib/VirtualGpu/Settings.h"
@@ -8,12 +9,13 @@ namespace {
 
 struct Tables {
   const char *isa;
+  AccessTurns turns;
   HandlerTable tables[12];
 };
 
 #define JOULE_TABLES_OF(isa)                                                                                 \
   Tables {                                                                                                   \
-#isa, {                                                                                                  \
+#isa, isa::accessTurns(), {                                                                                                  \
       isa::arithmeticHandlers(), isa::memoryHandlers(), isa::matrixHandlers(), isa::controlHandlers(),       \
           isa::exactHandlers(), isa::tileHandlers(), handlersOfWarps(), handlersOfAsync(),                   \
           handlersOfChecks(), handlersOfVideo(), handlersOfDevice(), handlersOfImages()                                          \
@@ -34,6 +36,12 @@ const Tables &chosen() {
   static const Tables tables = chooseTables();
   return tables;
 }
+
+} // namespace
+
+AccessTurns accessTurns() { return chosen().turns; }
+
+namespace {
 
 void addTable(const HandlerTable &from, std::unordered_map<std::string, Handler> &all) {
   for (size_t i = 0; i < from.count; ++i)

@@ -305,7 +305,7 @@ private:
     line("and.b32 %a, %a, 1023;");
     line("mul.wide.u32 %b, %a, 4;");
     line("add.s64 %b, %b, %in;");
-    line("ld.global." + type + " " + r + ", [%b+" + std::to_string(4 * below(64)) + "];");
+    line((chance(80) ? "ld.global." : "ld.") + type + " " + r + ", [%b+" + std::to_string(4 * below(64)) + "];");
   }
 
   void load() {
@@ -368,7 +368,27 @@ private:
     line("mov.u32 %c, words;");
     line("add.s32 %a, %a, %c;");
     line("ld.shared.u32 " + reg('r') + ", [%a];");
+    for (unsigned n = below(3); n--;)
+      loadShared();
     line("bar.sync 0;");
+  }
+
+  /// Of places that meet in the banks or not, by some or all.
+  void loadShared() {
+    static const struct {
+      const char *type;
+      unsigned bytes;
+    } forms[] = {{"u8", 1}, {"s16", 2}, {"u32", 4}, {"u32", 4}, {"u64", 8}, {"v4.u32", 16}};
+    auto &form = forms[below(6)];
+    unsigned room = 128; // every block has so much
+    while (2 * room <= 4 * threads)
+      room *= 2;
+    line("mul.lo.s32 %a, " + std::string(chance(70) ? "%tidl" : reg('r')) + ", " + std::to_string(below(9)) + ";");
+    line("mul.lo.s32 %a, %a, " + std::to_string(form.bytes) + ";");
+    line("and.b32 %a, %a, " + std::to_string(room - form.bytes) + ";");
+    std::string guard = chance(40) ? std::string(chance(50) ? "@!" : "@") + reg('p') + " " : "";
+    std::string to = form.bytes == 16 ? "{%r0, %r1, %r2, %r3}" : reg(form.bytes == 8 ? 'l' : 'r');
+    line(guard + "ld.shared." + form.type + " " + to + ", [%a];");
   }
 
   /// All lanes are here; a block of 48 threads has a half warp, whose members are its lanes.
@@ -485,7 +505,7 @@ private:
         "  .reg .b32 %r<12>, %a, %c, %tidl, %n, %i<5>, %e<5>;\n  .reg .b64 %l<5>, %b, %in, %out, %own, "
         "%sums;\n"
         "  .reg .b16 %h<4>;\n  .reg .f32 %f<8>, %v0, %v1;\n  .reg .f64 %d<3>;\n  .reg .pred %p<5>, %q, %u;\n"
-        "  .reg .b32 %mine;\n  .shared .align 4 .b8 words[" +
+        "  .reg .b32 %mine;\n  .shared .align 16 .b8 words[" +
         std::to_string(4 * threads) +
         "];\n"
         "  ld.param.u64 %in, [pin];\n  ld.param.u64 %out, [pout];\n  ld.param.u32 %n, [pn];\n"
