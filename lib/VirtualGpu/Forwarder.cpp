@@ -2,6 +2,7 @@
 // apart from the engine, because a library of this name stands in the way of the real driver in every process
 // that opens it.
 #include "lib/VirtualGpu/Driver/CudaApi.h"
+#include "lib/VirtualGpu/Driver/RefusedFunctions.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
 
 extern "C" void *joule_vgpu_get_proc_address(const char *name);
@@ -19,6 +20,7 @@ JOULE_DRIVER_FUNCTIONS(JOULE_FORWARD_FUNCTION)
 JOULE_CUDA_FUNCTIONS(JOULE_FORWARD_FUNCTION)
 JOULE_TENSOR_MAP_FUNCTIONS(JOULE_FORWARD_FUNCTION)
 JOULE_PER_THREAD_FUNCTIONS(JOULE_FORWARD_PER_THREAD)
+JOULE_REFUSED_FUNCTIONS(JOULE_FORWARD_FUNCTION)
 
 #define JOULE_FILL(name) jouleSlot_##name = joule_vgpu_get_proc_address(#name);
 #define JOULE_FILL_FUNCTION(name, parameters) JOULE_FILL(name)
@@ -28,6 +30,7 @@ __attribute__((constructor)) static void fillSlots() {
   JOULE_CUDA_FUNCTIONS(JOULE_FILL_FUNCTION)
   JOULE_TENSOR_MAP_FUNCTIONS(JOULE_FILL_FUNCTION)
   JOULE_PER_THREAD_FUNCTIONS(JOULE_FILL_PER_THREAD)
+  JOULE_REFUSED_FUNCTIONS(JOULE_FILL_FUNCTION)
   // Other people's programs expect a GPU that works beside them.
   reinterpret_cast<JouleVgpuRunAsynchronously>(joule_vgpu_get_proc_address("jouleVgpuRunAsynchronously"))(1);
 }

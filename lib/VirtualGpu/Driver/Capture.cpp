@@ -123,6 +123,8 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuStreamBeginCapture(CUstream stream) { return cuStreamBeginCapture_v2(stream, 0); }
+
 static std::vector<CUgraphNode> nodesOf(CUgraph graph, const CUgraphNode *nodes, size_t count) {
   want(nodes || !count, "null pointer");
   for (size_t i = 0; i < count; ++i) {
@@ -259,6 +261,10 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream handle, int *status, uint64_t *id, C
   if (count)
     *count = stream->captured.size();
   return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo(CUstream stream, int *status, uint64_t *id) {
+  return cuStreamGetCaptureInfo_v2(stream, status, id, nullptr, nullptr, nullptr);
 }
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id, CUgraph *graph,

@@ -11,7 +11,7 @@
 
 namespace joule::vgpu {
 
-constexpr int driverVersion = 12080; // PTX 8.7
+constexpr int driverVersion = 13000; // PTX 9.0
 
 static std::vector<CUcontext> &contextStack() {
   thread_local std::vector<CUcontext> stack;

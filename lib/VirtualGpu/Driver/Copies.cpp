@@ -190,6 +190,45 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
   copyIn(streamOf(stream), checkedRow(to, from, bytes, Known::Neither));
   return CUDA_SUCCESS;
 }
+// In order, which a batch may be done in; that also satisfies every order of reading the source but one: a
+// source that may change once the call returns.
+static CUresult copyBatch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                          CUmemcpyAttributes *attributes, size_t *firstOf, size_t numAttributes,
+                          size_t *failed, CUstream stream) {
+  if (failed)
+    *failed = SIZE_MAX; // none of them in particular
+  want(to && from && bytes && attributes && firstOf, "null pointer");
+  want(count && numAttributes && numAttributes <= count && firstOf[0] == 0, "no attributes for every copy");
+  CUstream found = streamOf(stream);
+  want(found != &found->context->legacy, "a batch needs a stream of its own");
+  bool readsNow = false;
+  for (size_t i = 0; i < numAttributes; ++i) {
+    want(attributes[i].sourceOrder >= 1 && attributes[i].sourceOrder <= 3, "no such order");
+    want(i == 0 || (firstOf[i] > firstOf[i - 1] && firstOf[i] < count), "attributes are not in order");
+    readsNow |= attributes[i].sourceOrder == 2;
+  }
+  std::vector<CopyWork> copies;
+  for (size_t i = 0; i < count; ++i) {
+    if (failed)
+      *failed = i;
+    copies.push_back(checkedRow(to[i], from[i], bytes[i], Known::Neither));
+  }
+  if (failed)
+    *failed = SIZE_MAX;
+  for (const CopyWork &copy : copies)
+    copyIn(found, copy);
+  return readsNow ? cuStreamSynchronize(stream) : CUDA_SUCCESS;
+}
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                            CUmemcpyAttributes *attributes, size_t *firstOf, size_t numAttributes,
+                            size_t *failed, CUstream stream) {
+  return copyBatch(to, from, bytes, count, attributes, firstOf, numAttributes, failed, stream);
+}
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                               CUmemcpyAttributes *attributes, size_t *firstOf, size_t numAttributes,
+                               CUstream stream) {
+  return copyBatch(to, from, bytes, count, attributes, firstOf, numAttributes, nullptr, stream);
+}
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
   copyIn(streamOf(stream), checkedRow(to, uint64_t(from), bytes, Known::To));
   return CUDA_SUCCESS;

@@ -15,6 +15,7 @@ typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUuserObject_st *CUuserObject;
+typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef void (*CUhostFn)(void *data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
@@ -173,6 +174,11 @@ typedef struct CUmemLocation_st {
   int id;
 } CUmemLocation;
 enum { CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2 };
+typedef struct CUmemcpyAttributes_st {
+  int sourceOrder; // 1: as the stream; 2: the source is read during the call; 3: at any time
+  CUmemLocation from, to; // hints
+  unsigned int flags;
+} CUmemcpyAttributes;
 typedef struct CUmemAccessDesc_st {
   CUmemLocation location;
   int flags; // 0: none; 1: read; 3: read and write
@@ -394,6 +400,15 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream))               \
   X(cuMemPrefetchAsync_v2,                                                                                   \
     (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))        \
+  X(cuMemPrefetchBatchAsync,                                                                                 \
+    (CUdeviceptr * addresses, size_t *bytes, size_t count, CUmemLocation *locations, size_t *firstOf,        \
+     size_t numLocations, unsigned long long flags, CUstream stream))                                        \
+  X(cuMemcpyBatchAsync,                                                                                      \
+    (CUdeviceptr * to, CUdeviceptr * from, size_t *bytes, size_t count, CUmemcpyAttributes *attributes,      \
+     size_t *firstOf, size_t numAttributes, size_t *failed, CUstream stream))                                \
+  X(cuMemcpyBatchAsync_v2,                                                                                   \
+    (CUdeviceptr * to, CUdeviceptr * from, size_t *bytes, size_t count, CUmemcpyAttributes *attributes,      \
+     size_t *firstOf, size_t numAttributes, CUstream stream))                                                \
   X(cuMemcpyPeer,                                                                                            \
     (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes))            \
   X(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext,        \
@@ -415,6 +430,9 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuMemsetD2D32Async,                                                                                      \
     (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream))        \
   X(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties))                                \
+  X(cuMemGetDefaultMemPool, (CUmemoryPool * pool, CUmemLocation * location, int type))                       \
+  X(cuMemGetMemPool, (CUmemoryPool * pool, CUmemLocation * location, int type))                              \
+  X(cuMemSetMemPool, (CUmemLocation * location, int type, CUmemoryPool pool))                                \
   X(cuMemPoolDestroy, (CUmemoryPool pool))                                                                   \
   X(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes))                                                      \
   X(cuMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void *value))                                  \
@@ -508,22 +526,31 @@ typedef union CUstreamBatchMemOpParams_union {
   X(cuStreamGetFlags, (CUstream stream, unsigned int *flags))                                                \
   X(cuStreamGetId, (CUstream stream, unsigned long long *id))                                                \
   X(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                                  \
+  X(cuStreamGetCtx_v2, (CUstream stream, CUcontext * context, CUgreenCtx * part))                            \
   X(cuStreamGetDevice, (CUstream stream, CUdevice * device))                                                 \
   X(cuStreamDestroy, (CUstream stream))                                                                      \
   X(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void *data, unsigned int flags))       \
   X(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data))                                      \
   X(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr address, size_t bytes, unsigned int flags))        \
+  X(cuStreamWaitValue32, (CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags))         \
+  X(cuStreamWaitValue64, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))         \
+  X(cuStreamWriteValue32, (CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags))        \
+  X(cuStreamWriteValue64, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))        \
+  X(cuStreamBatchMemOp, (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,          \
+                         unsigned int flags))                                                                \
   X(cuStreamWaitValue32_v2, (CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags))      \
   X(cuStreamWaitValue64_v2, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))      \
   X(cuStreamWriteValue32_v2, (CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags))     \
   X(cuStreamWriteValue64_v2, (CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags))     \
   X(cuStreamBatchMemOp_v2,                                                                                   \
     (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations, unsigned int flags))         \
+  X(cuStreamBeginCapture, (CUstream stream))                                                                 \
   X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                                                    \
   X(cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,           \
                                   const CUgraphEdgeData *edges, size_t count, int mode))                     \
   X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                                  \
   X(cuStreamIsCapturing, (CUstream stream, int *status))                                                     \
+  X(cuStreamGetCaptureInfo, (CUstream stream, int *status, uint64_t *id))                                    \
   X(cuStreamGetCaptureInfo_v2, (CUstream stream, int *status, uint64_t *id, CUgraph *graph,                  \
                                 const CUgraphNode **dependencies, size_t *count))                            \
   X(cuStreamGetCaptureInfo_v3,                                                                               \
@@ -708,4 +735,8 @@ typedef union CUstreamBatchMemOpParams_union {
                                                                   X(cuStreamSetAttribute, _ptsz)             \
                                                                       X(cuGraphInstantiateWithParams, _ptsz) \
                                                                           X(cuGraphUpload, _ptsz)            \
-                                                                              X(cuGraphLaunch, _ptsz)
+  X(cuGraphLaunch, _ptsz) X(cuStreamGetCtx_v2, _ptsz) X(cuStreamBeginCapture, _ptsz)                         \
+  X(cuStreamGetCaptureInfo, _ptsz) X(cuStreamWaitValue32, _ptsz) X(cuStreamWaitValue64, _ptsz)               \
+  X(cuStreamWriteValue32, _ptsz) X(cuStreamWriteValue64, _ptsz) X(cuStreamBatchMemOp, _ptsz)                 \
+  X(cuMemcpyBatchAsync, _ptsz) X(cuMemcpyBatchAsync_v2, _ptsz)                                               \
+  X(cuMemPrefetchBatchAsync, _ptsz)

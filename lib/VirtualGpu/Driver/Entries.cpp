@@ -5,6 +5,7 @@
 #include "lib/VirtualGpu/Driver/Functions.h"
 #include "lib/VirtualGpu/Driver/LaunchLog.h"
 #include "lib/VirtualGpu/Driver/Nvml.h"
+#include "lib/VirtualGpu/Driver/RefusedFunctions.h"
 #include "lib/VirtualGpu/Driver/Work.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
 
@@ -78,6 +79,9 @@ const Variant variants[] = {
     {"cuCtxCreate", 3020, "cuCtxCreate_v2"},
     {"cuCtxGetDevice", 13000, "cuCtxGetDevice_v2"},
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"},
+    {"cuStreamGetCtx", 12050, "cuStreamGetCtx_v2"},
+    {"cuMemcpyBatchAsync", 13000, "cuMemcpyBatchAsync_v2"},
+    {"cuMemcpy3DBatchAsync", 13000, "cuMemcpy3DBatchAsync_v2"},
     {"cuEventElapsedTime", 12080, "cuEventElapsedTime_v2"},
     {"cuMemAdvise", 12020, "cuMemAdvise_v2"},
     {"cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync_v2"},
@@ -253,6 +257,10 @@ static void jouleVgpuRunAsynchronously(int on) { driver().asynchronous = on != 0
 #define JOULE_PLAIN_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
 #define JOULE_NVML_ENTRY(name, parameters) JOULE_PLAIN_ENTRY(name)
 #define JOULE_ENTRY(name, parameters) {#name, reinterpret_cast<void *>(&Guarded<&name>::call)},
+// The machine's calling convention lets a function ignore what it is given.
+#define JOULE_REFUSED_ENTRY(name, why)                                                                       \
+  {#name, reinterpret_cast<void *>(                                                                          \
+              +[]() noexcept { return failed(CUDA_ERROR_NOT_SUPPORTED, #name ": " why); })},
 #define JOULE_PER_THREAD_ENTRY(name, suffix)                                                                 \
   {#name #suffix, reinterpret_cast<void *>(&Guarded<&name>::callPerThread)},
 
@@ -260,7 +268,7 @@ void *findFunction(const char *name) {
   static const auto *table = new std::unordered_map<std::string, void *>{
       JOULE_DRIVER_FUNCTIONS(JOULE_ENTRY) JOULE_CUDA_FUNCTIONS(JOULE_ENTRY)
           JOULE_TENSOR_MAP_FUNCTIONS(JOULE_ENTRY) JOULE_PER_THREAD_FUNCTIONS(JOULE_PER_THREAD_ENTRY)
-              JOULE_NVML_FUNCTIONS(JOULE_NVML_ENTRY) JOULE_PLAIN_ENTRY(nvmlErrorString)
+              JOULE_REFUSED_FUNCTIONS(JOULE_REFUSED_ENTRY) JOULE_NVML_FUNCTIONS(JOULE_NVML_ENTRY) JOULE_PLAIN_ENTRY(nvmlErrorString)
                   JOULE_PLAIN_ENTRY(jouleVgpuIdentity) JOULE_PLAIN_ENTRY(jouleVgpuSetOptions)
                       JOULE_PLAIN_ENTRY(jouleVgpuReadCounters) JOULE_PLAIN_ENTRY(jouleVgpuResetCounters)
                           JOULE_PLAIN_ENTRY(jouleVgpuCounterName) JOULE_PLAIN_ENTRY(jouleVgpuLastError)

@@ -395,4 +395,15 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation,
   return cuMemPrefetchAsync(address, bytes, 0, stream);
 }
 
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, size_t *bytes, size_t count, CUmemLocation *locations,
+                                 size_t *firstOf, size_t numLocations, unsigned long long flags,
+                                 CUstream stream) {
+  want(addresses && bytes && locations && firstOf && flags == 0, "null pointer or flags");
+  want(count && numLocations && numLocations <= count && firstOf[0] == 0, "no place for every range");
+  for (size_t i = 0; i < count; ++i)
+    hear(addresses[i], bytes[i]);
+  submit(streamOf(stream), EmptyWork{});
+  return CUDA_SUCCESS;
+}
+
 } // namespace joule::vgpu

@@ -191,6 +191,23 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
   return CUDA_SUCCESS;
 }
 
+/// The device whose memory a pool of this place and type would hold.
+static CUdevice ownerOf(const CUmemLocation *location, int type) {
+  want(location, "null pointer");
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || type != 1)
+    fail(CUDA_ERROR_NOT_SUPPORTED, "a pool holds pinned memory of a device");
+  return location->id;
+}
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location, int type) {
+  return cuDeviceGetDefaultMemPool(pool, ownerOf(location, type));
+}
+CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, int type) {
+  return cuDeviceGetMemPool(pool, ownerOf(location, type));
+}
+CUresult cuMemSetMemPool(CUmemLocation *location, int type, CUmemoryPool pool) {
+  return cuDeviceSetMemPool(ownerOf(location, type), pool);
+}
+
 // Graphs hold their memory themselves: nothing is kept for them.
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
   deviceAt(device);

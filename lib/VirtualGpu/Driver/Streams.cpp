@@ -186,6 +186,11 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
   *context = streamOf(stream)->context;
   return CUDA_SUCCESS;
 }
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *part) {
+  if (part)
+    *part = nullptr;
+  return cuStreamGetCtx(stream, context);
+}
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
   want(device, "null pointer");
   *device = streamOf(stream)->context->device->ordinal;
@@ -292,6 +297,24 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatc
     submitWord(stream, word.address, value, bytes, word.flags, operation == wait32 || operation == wait64);
   }
   return CUDA_SUCCESS;
+}
+
+// As they were before CUDA 11.7, when a driver had to be asked for them.
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags) {
+  return cuStreamWaitValue32_v2(stream, address, value, flags);
+}
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags) {
+  return cuStreamWaitValue64_v2(stream, address, value, flags);
+}
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags) {
+  return cuStreamWriteValue32_v2(stream, address, value, flags);
+}
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, uint64_t value, unsigned int flags) {
+  return cuStreamWriteValue64_v2(stream, address, value, flags);
+}
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                            unsigned int flags) {
+  return cuStreamBatchMemOp_v2(stream, count, operations, flags);
 }
 
 // --- events ---

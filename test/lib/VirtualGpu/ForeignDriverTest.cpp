@@ -3,6 +3,7 @@
 #include "lib/VirtualGpu/Driver/CudaApi.h"
 #include "lib/VirtualGpu/Driver/Entries.h"
 #include "lib/VirtualGpu/Driver/FatBinary.h"
+#include "lib/VirtualGpu/Driver/RefusedFunctions.h"
 #include "lib/VirtualGpu/NvmlApi.h"
 #include "lib/VirtualGpu/VirtualGpuApi.h"
 #include "test/lib/VirtualGpu/DriverFunctions.h"
@@ -120,6 +121,96 @@ TEST_F(ForeignDriverTest, AFunctionIsFoundByNameAndVersion) {
   EXPECT_EQ(cu().cuGetProcAddress_v2("cuNothing", &function, 12000, 0, &status), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   EXPECT_EQ(function, nullptr);
+}
+
+TEST_F(ForeignDriverTest, WhatIsNotThereIsRefusedByName) {
+  // Programs look up all that CUDA has when they begin, and may call some of it to see whether it works.
+  char handle[64];
+  auto open = reinterpret_cast<CUresult (*)(void *, CUdeviceptr)>(findFunction("cuIpcGetMemHandle"));
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open(handle, word), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(lastError().find("cuIpcGetMemHandle: nothing is shared"), std::string::npos) << lastError();
+#define JOULE_REFUSED(name, why) #name,
+  for (const char *name : {JOULE_REFUSED_FUNCTIONS(JOULE_REFUSED)}) {
+    void *function = findFunction(name);
+    ASSERT_TRUE(function) << name;
+    EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED) << name;
+  }
+#undef JOULE_REFUSED
+}
+
+TEST_F(ForeignDriverTest, EveryVersionOfCudaGetsItsOwnForms) {
+  auto get = [&](const char *name, int version) {
+    void *function = nullptr;
+    CUdriverProcAddressQueryResult status;
+    EXPECT_EQ(cu().cuGetProcAddress_v2(name, &function, version, 0, &status), CUDA_SUCCESS) << name;
+    return function;
+  };
+  EXPECT_EQ(get("cuStreamGetCtx", 12040), findFunction("cuStreamGetCtx"));
+  EXPECT_EQ(get("cuStreamGetCtx", 13000), findFunction("cuStreamGetCtx_v2"));
+  EXPECT_EQ(get("cuMemcpyBatchAsync", 12080), findFunction("cuMemcpyBatchAsync"));
+  EXPECT_EQ(get("cuMemcpyBatchAsync", 13000), findFunction("cuMemcpyBatchAsync_v2"));
+  EXPECT_EQ(get("cuIpcOpenMemHandle", 12000), findFunction("cuIpcOpenMemHandle_v2"));
+
+  int status = -1;
+  uint64_t id = 0;
+  CUcontext owner = nullptr;
+  CUgreenCtx part = reinterpret_cast<CUgreenCtx>(this);
+  OK(cuStreamGetCtx_v2(stream, &owner, &part));
+  EXPECT_EQ(owner, context);
+  EXPECT_EQ(part, nullptr);
+  OK(cuStreamBeginCapture(stream));
+  OK(cuStreamGetCaptureInfo(stream, &status, &id));
+  EXPECT_EQ(status, 1);
+  EXPECT_NE(id, 0u);
+  CUgraph graph;
+  OK(cuStreamEndCapture(stream, &graph));
+  OK(cuGraphDestroy(graph));
+
+  CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+  CUmemoryPool pool, other;
+  OK(cuMemGetDefaultMemPool(&pool, &here, 1));
+  OK(cuDeviceGetDefaultMemPool(&other, 0));
+  EXPECT_EQ(pool, other);
+  OK(cuMemSetMemPool(&here, 1, pool));
+  OK(cuMemGetMemPool(&other, &here, 1));
+  EXPECT_EQ(pool, other);
+  EXPECT_EQ(cu().cuMemGetMemPool(&pool, &host, 1), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(ForeignDriverTest, ABatchCopiesAllOrNothing) {
+  uint32_t values[4] = {3, 4, 5, 6}, seen[2] = {};
+  CUdeviceptr room;
+  OK(cuMemAlloc_v2(&room, 8));
+  OK(cuMemsetD32_v2(room, 7, 2));
+  CUdeviceptr to[] = {room, room + 4}, from[] = {uint64_t(values), uint64_t(values + 3)};
+  size_t bytes[] = {4, 4}, first[] = {0, 0}, failed = 9;
+  CUmemcpyAttributes attributes[2] = {};
+  attributes[0].sourceOrder = 2; // read before the call returns
+  OK(cuMemcpyBatchAsync_v2(to, from, bytes, 2, attributes, first, 1, stream));
+  values[0] = values[3] = 0;
+  OK(cuStreamSynchronize(stream));
+  OK(cuMemcpyDtoH_v2(seen, room, 8));
+  EXPECT_EQ(seen[0], 3u);
+  EXPECT_EQ(seen[1], 6u);
+
+  bytes[1] = 8; // beyond the end
+  EXPECT_EQ(cu().cuMemcpyBatchAsync(to, from, bytes, 2, attributes, first, 1, &failed, stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(failed, 1u);
+  EXPECT_EQ(cu().cuMemcpyBatchAsync(to, from, bytes, 2, attributes, first, 2, &failed, stream),
+            CUDA_ERROR_INVALID_VALUE); // both begin at the first copy
+  EXPECT_EQ(failed, SIZE_MAX);
+  EXPECT_EQ(cu().cuMemcpyBatchAsync(to, from, bytes, 1, attributes, first, 1, &failed, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  OK(cuMemcpyDtoH_v2(seen, room, 8));
+  EXPECT_EQ(seen[0], 3u);
+
+  CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  bytes[1] = 4;
+  OK(cuMemPrefetchBatchAsync(to, bytes, 2, &here, first, 1, 0, stream));
+  bytes[1] = 8;
+  EXPECT_EQ(cu().cuMemPrefetchBatchAsync(to, bytes, 2, &here, first, 1, 0, stream), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(ForeignDriverTest, AStreamRunsInOrderBesideTheCaller) {
