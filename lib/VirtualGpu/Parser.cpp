@@ -220,10 +220,10 @@ private:
     return {start, size_t(at - start)};
   }
 
-  /// `.name`, or nothing.
+  /// `.name`, or nothing, which stands somewhere too.
   std::string_view directive() {
     if (!peek('.'))
-      return {};
+      return {at, 0};
     const char *start = ++at;
     while (at < end && (isIdentifierPart(*at) || (*at == ':' && at + 1 < end && at[1] == ':') ||
                         (*at == ':' && at[-1] == ':')))

@@ -149,7 +149,8 @@ void Decoder::checkMemory(const std::string &name, const Op &op, std::vector<Op>
       check.guard |= checkCopies;
     if (store)
       check.e = form.elementBytes;
-    if (load && form.count > 1)
+    const Operand &to = operand(0);
+    if (load && form.count > 1 && to.kind == OperandKind::Vector && to.value >= check.n)
       checkElements(check, form.elementBytes, out);
     else
       out.push_back(check);

@@ -34,6 +34,10 @@ TEST(HostilePtx, TheLeastIntegerIsItsOwnNegative) {
   ptx::parse(header + ".global .s64 x = -9223372036854775808;\n.global .s64 y = -0xffffffffffffffff;\n");
 }
 
+TEST(HostilePtx, WhereADirectiveIsMissingIsSaid) {
+  EXPECT_NE(errorOf(inKernel(".extern reg;")).find("unknown directive at 'reg'"), std::string::npos);
+}
+
 TEST(HostilePtx, NumbersWithoutEndAreReadAsFarAsTheyGo) {
   ptx::parse(".version " + repeated("9", 100) + "." + repeated("9", 100) + "\n.target sm_80\n");
   ptx::parse(inKernel(".reg .b64 %r<2>;\nmov.b64 %r1, " + repeated("9", 100) + ";"));
