@@ -7,7 +7,6 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <cstddef>
-#include <set>
 
 namespace joule::vgpu::jit {
 
@@ -210,6 +209,41 @@ bool Emitter::compilable(const Operation &o, Access &access) {
                                    access.given)
                      : b.CreateIntToPtr(access.given, PointerType::getUnqual(context));
   return true;
+}
+
+/// Where addresses have no pattern, or the code cannot keep the lanes apart, the handler does it.
+void Emitter::emitAccess(const Operation &o) {
+  Access access;
+  if (!compilable(o, access)) {
+    runPass(aliveBefore(opIndex));
+    setGuard(o);
+    return emitHandler(o);
+  }
+  bool uniform = access.shape.kind == Shape::Uniform;
+  if (o.kind == Kind::Load)
+    uniform ? emitUniformLoad(o, access) : emitLoad(o, access);
+  else
+    uniform ? emitUniformStore(o, access) : emitStore(o, access);
+}
+
+/// Where there is no way back, as under a mask, the handler does what is not in range. `handled` is emitted
+/// behind it.
+void Emitter::orHandler(const Operation &o, const Access &access, const std::function<void()> &inCode,
+                        const std::function<void()> &handled) {
+  BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *behind = newBlock("behind");
+  MDBuilder weights(context);
+  b.CreateCondBr(inRange(o, access), fast, rare, weights.createBranchWeights(8000, 1));
+  b.SetInsertPoint(rare);
+  for (uint32_t slot : registersOf(o))
+    storeScalar(slot);
+  checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
+  if (handled)
+    handled();
+  b.CreateBr(behind);
+  b.SetInsertPoint(fast);
+  inCode();
+  b.CreateBr(behind);
+  b.SetInsertPoint(behind);
 }
 
 Emitter::Reach Emitter::reachOf(const Operation &o, const Access &access) {
@@ -540,38 +574,18 @@ void Emitter::loadPiece(Step &step) {
   }
 }
 
-void Emitter::emitLoad(const Operation &o) {
-  std::vector<uint32_t> targets = registersOf(o);
-  Access access;
-  if (!compilable(o, access)) {
-    runPass(aliveBefore(opIndex));
-    setGuard(o);
-    return emitHandler(o);
-  }
-  if (access.shape.kind == Shape::Uniform)
-    return emitUniformLoad(o, access);
+void Emitter::emitLoad(const Operation &o, const Access &access) {
   if (!mask && o.guard < 0) {
-    wait(o, targets).access = access;
+    wait(o, registersOf(o)).access = access;
     return;
   }
-  // Under a mask there is no way back, but the handler can do it.
   runPass(aliveBefore(opIndex));
   setGuard(o);
-  for (uint32_t slot : targets)
-    storeScalar(slot);
-  V ok = inRange(o, access);
-  BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *loaded = newBlock("loaded");
-  MDBuilder weights(context);
-  b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
-  b.SetInsertPoint(fast);
-  Step &step = wait(o, targets);
-  step.access = access, step.isTested = true;
-  runPass(aliveBefore(opIndex + 1));
-  b.CreateBr(loaded);
-  b.SetInsertPoint(rare);
-  checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
-  b.CreateBr(loaded);
-  b.SetInsertPoint(loaded);
+  orHandler(o, access, [&] {
+    Step &step = wait(o, registersOf(o));
+    step.access = access, step.isTested = true;
+    runPass(aliveBefore(opIndex + 1));
+  });
 }
 
 /// One place for all lanes.
@@ -580,42 +594,32 @@ void Emitter::emitUniformLoad(const Operation &o, const Access &access) {
   bool masked = mask || o.guard >= 0;
   if (masked || request.count) // nothing is counted twice
     runPass(aliveBefore(opIndex));
-  BasicBlock *loaded = nullptr, *rareEnd = nullptr;
-  std::vector<V> slow;
+  std::vector<V> elements, slow;
+  BasicBlock *fastEnd = nullptr, *slowEnd = nullptr;
+  auto load = [&] {
+    Type *type = b.getIntNTy(8 * access.element);
+    for (unsigned k = 0; k < access.count; ++k) {
+      V place = placeAt(access, access.start, access.displacement + k * access.element);
+      elements.push_back(extended(b.CreateAlignedLoad(type, place, Align(access.element)), access));
+    }
+    countMemory(o, access);
+    fastEnd = b.GetInsertBlock();
+  };
   if (!masked) {
     if (!isTested(reachOf(o, access)))
       test({reachAhead(o, access)});
+    load();
   } else {
     setGuard(o);
-    for (uint32_t slot : targets)
-      storeScalar(slot);
-    BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare");
-    loaded = newBlock("loaded");
-    MDBuilder weights(context);
-    b.CreateCondBr(inRange(o, access), fast, rare, weights.createBranchWeights(8000, 1));
-    b.SetInsertPoint(rare);
-    checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
-    for (uint32_t slot : targets)
-      slow.push_back(loadFirstActive(slot));
-    rareEnd = b.GetInsertBlock();
-    b.CreateBr(loaded);
-    b.SetInsertPoint(fast);
-  }
-  std::vector<V> elements;
-  Type *type = b.getIntNTy(8 * access.element);
-  for (unsigned k = 0; k < access.count; ++k) {
-    V place = placeAt(access, access.start, access.displacement + k * access.element);
-    elements.push_back(extended(b.CreateAlignedLoad(type, place, Align(access.element)), access));
-  }
-  countMemory(o, access);
-  if (loaded) {
-    BasicBlock *fastEnd = b.GetInsertBlock();
-    b.CreateBr(loaded);
-    b.SetInsertPoint(loaded);
+    orHandler(o, access, load, [&] {
+      for (uint32_t slot : targets)
+        slow.push_back(loadFirstActive(slot));
+      slowEnd = b.GetInsertBlock();
+    });
     for (size_t k = 0; k < targets.size(); ++k) {
       PHINode *phi = b.CreatePHI(elements[k]->getType(), 2);
       phi->addIncoming(elements[k], fastEnd);
-      phi->addIncoming(slow[k], rareEnd);
+      phi->addIncoming(slow[k], slowEnd);
       elements[k] = phi;
     }
   }
@@ -683,75 +687,45 @@ void Emitter::storePiece(Step &step) {
   }
 }
 
-void Emitter::emitStore(const Operation &o) {
-  Access access;
-  if (!compilable(o, access)) {
-    runPass(aliveBefore(opIndex));
-    setGuard(o);
-    return emitHandler(o);
-  }
-  if (access.shape.kind == Shape::Uniform)
-    return emitUniformStore(o, access);
+void Emitter::emitStore(const Operation &o, const Access &access) {
   bool masked = mask || o.guard >= 0;
   if (masked || loadsWait()) // what other lanes load must not be overwritten
     runPass(aliveBefore(opIndex));
-  auto put = [&](bool isTested) {
+  auto put = [&] {
     std::vector<Operand> data;
     for (uint32_t slot : registersOf(o))
       data.push_back(operandOf(int32_t(slot)));
     Step &step = wait(o, {});
-    step.access = access, step.isTested = isTested;
+    step.access = access, step.isTested = masked;
     step.data = std::move(data);
     runPass(aliveBefore(opIndex + 1));
   };
   if (!masked)
-    return put(false);
+    return put();
   setGuard(o);
-  V ok = inRange(o, access);
-  BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
-  MDBuilder weights(context);
-  b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
-  b.SetInsertPoint(rare);
-  for (uint32_t slot : registersOf(o))
-    storeScalar(slot);
-  checkStatus(runSite(siteOf(o, access), access.given, currentMask()));
-  b.CreateBr(stored);
-  b.SetInsertPoint(fast);
-  put(true);
-  b.CreateBr(stored);
-  b.SetInsertPoint(stored);
+  orHandler(o, access, put);
 }
 
 /// All lanes to one place: the last one's value stays.
 void Emitter::emitUniformStore(const Operation &o, const Access &access) {
   runPass(aliveBefore(opIndex));
   std::vector<uint32_t> sources = registersOf(o);
-  V ok = inRange(o, access);
-  BasicBlock *fast = newBlock("fast"), *rare = newBlock("rare"), *stored = newBlock("stored");
-  MDBuilder weights(context);
-  b.CreateCondBr(ok, fast, rare, weights.createBranchWeights(8000, 1));
-  b.SetInsertPoint(rare);
-  for (uint32_t slot : sources)
-    storeScalar(slot);
-  checkStatus(runSite(siteOf(o, access), access.given, nullptr));
-  b.CreateBr(stored);
-  b.SetInsertPoint(fast);
-  Type *type = b.getIntNTy(8 * access.element);
-  for (unsigned k = 0; k < access.count; ++k) {
-    const Slot &s = graph.slots[sources[k]];
-    Shape shape = shapeOf(sources[k]);
-    V value = shape.scalar()
-                  ? scalarOf(sources[k])
-                  : b.CreateLoad(scalarType(s.width), framePointer(s.offset + (warpSize - 1) * s.width));
-    if (shape.kind == Shape::Strided)
-      value = b.CreateAdd(value, ConstantInt::get(value->getType(), uint64_t(shape.pattern->back()), true));
-    b.CreateAlignedStore(b.CreateTrunc(value, type),
-                         placeAt(access, access.start, access.displacement + k * access.element),
-                         Align(access.element));
-  }
-  countMemory(o, access);
-  b.CreateBr(stored);
-  b.SetInsertPoint(stored);
+  orHandler(o, access, [&] {
+    Type *type = b.getIntNTy(8 * access.element);
+    for (unsigned k = 0; k < access.count; ++k) {
+      const Slot &s = graph.slots[sources[k]];
+      Shape shape = shapeOf(sources[k]);
+      V value = shape.scalar()
+                    ? scalarOf(sources[k])
+                    : b.CreateLoad(scalarType(s.width), framePointer(s.offset + (warpSize - 1) * s.width));
+      if (shape.kind == Shape::Strided)
+        value = b.CreateAdd(value, ConstantInt::get(value->getType(), uint64_t(shape.pattern->back()), true));
+      b.CreateAlignedStore(b.CreateTrunc(value, type),
+                           placeAt(access, access.start, access.displacement + k * access.element),
+                           Align(access.element));
+    }
+    countMemory(o, access);
+  });
 }
 
 } // namespace joule::vgpu::jit

@@ -127,9 +127,7 @@ Value *Emitter::intType(V like, unsigned bits, uint64_t value) {
 }
 
 /// 32 bits, one per lane.
-Value *Emitter::maskBits(V m) {
-  return m->getType()->isVectorTy() ? b.CreateBitCast(m, b.getInt32Ty()) : b.CreateSExt(m, b.getInt32Ty());
-}
+Value *Emitter::maskBits(V m) { return b.CreateBitCast(m, b.getInt32Ty()); }
 
 // --- passes ---
 //
@@ -321,21 +319,17 @@ void Emitter::work(Step &step) {
   }
 }
 
-/// In front of the pass.
-Value *Emitter::hoisted(std::function<V()> make) {
-  IRBuilder<>::InsertPointGuard guard(b);
-  b.SetInsertPoint(beforePass->getTerminator());
-  return make();
-}
-
 Value *Emitter::pieceOf(const Operand &operand, unsigned width) {
   if (operand.step >= 0)
     return steps[size_t(operand.step)].results[operand.result];
   if (!operand.value)
     return framePiece(uint32_t(operand.slot));
   V &all = splats[operand.value];
-  if (!all)
-    all = hoisted([&] { return b.CreateVectorSplat(lanesOfPiece(), operand.value); });
+  if (!all) {
+    IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(beforePass->getTerminator());
+    all = b.CreateVectorSplat(lanesOfPiece(), operand.value);
+  }
   return operand.shape.kind == Shape::Strided
              ? b.CreateAdd(all, rowOf(operand.shape.pattern->data(), lanesOfPiece(), scalarType(width)))
              : all;
@@ -413,14 +407,7 @@ Value *Emitter::loadSlot(uint32_t slot, bool scalar) {
                              Align(scalar ? s.width : 64));
 }
 
-void Emitter::storeSlot(uint32_t slot, V vector) {
-  const Slot &s = graph.slots[slot];
-  if (s.width == 0)
-    b.CreateAlignedStore(maskBits(vector), framePointer(s.offset), Align(4));
-  else
-    b.CreateAlignedStore(vector, framePointer(s.offset), Align(64));
-}
-
+/// Under a mask, lanes without it keep what they had.
 void Emitter::storeBits(uint32_t slot, V bits) {
   V place = framePointer(graph.slots[slot].offset);
   if (mask && shapes.blends(blockIndex, slot)) {
@@ -430,13 +417,13 @@ void Emitter::storeBits(uint32_t slot, V bits) {
   b.CreateAlignedStore(bits, place, Align(4));
 }
 
-/// Under a mask, lanes without it keep what they had.
-void Emitter::storeRunning(uint32_t slot, V vector) {
+/// As storeBits().
+void Emitter::storeSlot(uint32_t slot, V vector) {
   if (graph.slots[slot].width == 0)
     return storeBits(slot, maskBits(vector));
   if (mask && shapes.blends(blockIndex, slot))
     vector = b.CreateSelect(b.CreateBitCast(mask, vectorType(0)), vector, loadSlot(slot, false));
-  storeSlot(slot, vector);
+  b.CreateAlignedStore(vector, framePointer(graph.slots[slot].offset), Align(64));
 }
 
 /// A scalar's lanes, for whoever looks at the frame.
@@ -447,7 +434,7 @@ void Emitter::storeScalar(uint32_t slot) {
   if (s.width == 0)
     storeBits(slot, laneBits(slot));
   else
-    storeRunning(slot, vectorOf(slot));
+    storeSlot(slot, vectorOf(slot));
 }
 
 /// Gives the slot a new value, in the shape that it has behind the operation. Where lanes do not take part,
@@ -467,9 +454,8 @@ void Emitter::define(const Operation &o, int32_t slotIndex, V value) {
   }
   waits[slot] = {}, stored[slot] = false, dirty[slot] = scalar;
   values[slot] = scalar ? value : nullptr;
-  if (scalar)
-    return;
-  storeRunning(slot, whole(value));
+  if (!scalar)
+    storeSlot(slot, whole(value));
 }
 
 Value *Emitter::operationPointer(uint32_t at) {
@@ -682,7 +668,7 @@ void Emitter::keepScalar(uint32_t s) {
   if (stored[s])
     return;
   if (slot.width == 0)
-    b.CreateAlignedStore(laneBits(s), framePointer(slot.offset), Align(4));
+    storeBits(s, laneBits(s));
   else
     b.CreateAlignedStore(scalarOf(s), framePointer(slot.offset), Align(slot.width));
 }
@@ -918,19 +904,15 @@ void Emitter::joinWays(uint32_t k, std::vector<Way> &ways, BasicBlock *past) {
     if (!written[s])
       continue;
     values[s] = nullptr, stored[s] = dirty[s] = false;
-    bool blends = shapes.blends(k, s);
-    if (blends)
-      after[s] = Shape(), after[s].kind = Shape::Varying;
-    if (!blends) // nobody reads it any more
+    if (!shapes.blends(k, s)) // nobody reads it any more
       continue;
+    after[s] = Shape(), after[s].kind = Shape::Varying;
     for (size_t i = 0; i + 1 < ways.size(); ++i) {
       if (!ways[i].state[s].scalar())
         continue;
       b.SetInsertPoint(ways[i].end->getTerminator());
-      V now = materialised(ways[i].values[s], ways[i].state[s], graph.slots[s].width);
-      if (ways[i].mask)
-        now = b.CreateSelect(b.CreateBitCast(ways[i].mask, vectorType(0)), now, loadSlot(s, false));
-      storeSlot(s, now);
+      mask = ways[i].mask;
+      storeSlot(s, materialised(ways[i].values[s], ways[i].state[s], graph.slots[s].width));
     }
   }
   b.SetInsertPoint(past);
@@ -997,10 +979,8 @@ void Emitter::emitOperation(uint32_t index) {
     emitExchange(o);
     break;
   case Kind::Load:
-    emitLoad(o);
-    break;
   case Kind::Store:
-    emitStore(o);
+    emitAccess(o);
     break;
   case Kind::LoadParameter:
     emitLoadParameter(o);

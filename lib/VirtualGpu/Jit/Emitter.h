@@ -119,7 +119,6 @@ private:
   V framePiecePlace(const Slot &s);
   void storeFramePiece(uint32_t slot, V value);
   V pieceOfMask(V bits);
-  V hoisted(std::function<V()> make);
   V rowOf(const int64_t *numbers, unsigned each, llvm::Type *element);
   SlotSet &aliveBefore(uint32_t index) { return alive[index - graph.blocks[blockIndex].first]; }
 
@@ -130,7 +129,6 @@ private:
   V loadSlot(uint32_t slot, bool scalar);
   void storeSlot(uint32_t slot, V vector);
   void storeBits(uint32_t slot, V bits);
-  void storeRunning(uint32_t slot, V vector);
   void storeScalar(uint32_t slot);
   void define(const Operation &o, int32_t slot, V value);
   V operationPointer(uint32_t at);
@@ -228,9 +226,12 @@ private:
   V alignmentFault(const Reach &reach);
   V inRange(const Operation &o, const Access &access);
   V lookUp(const std::vector<const Reach *> &all);
-  void emitLoad(const Operation &o);
+  void emitAccess(const Operation &o);
+  void orHandler(const Operation &o, const Access &access, const std::function<void()> &inCode,
+                 const std::function<void()> &handled = {});
+  void emitLoad(const Operation &o, const Access &access);
   void emitUniformLoad(const Operation &o, const Access &access);
-  void emitStore(const Operation &o);
+  void emitStore(const Operation &o, const Access &access);
   void emitUniformStore(const Operation &o, const Access &access);
   void loadPiece(Step &step);
   void storePiece(Step &step);

@@ -212,6 +212,7 @@ int32_t Graph::slotAt(uint32_t offset) const {
 void Graph::describe() {
   static const Handler guardFn = handlers().at("guard").fn;
   const std::vector<Op> &ops = program->ops;
+  hasLocalMemory = program->allocatesLocal;
   for (uint32_t i = 0; i < ops.size(); ++i) {
     Operation o;
     o.at = i;
@@ -223,7 +224,7 @@ void Graph::describe() {
     o.op = &ops[i];
     o.name = nameOfHandler(o.op->fn);
     o.kind = o.name ? kindOf(*o.name) : Kind::Unknown;
-    hasLocalMemory |= o.kind == Kind::LocalAddress || program->allocatesLocal;
+    hasLocalMemory |= o.kind == Kind::LocalAddress;
     if (o.kind == Kind::Poll || (o.kind == Kind::Unknown && o.name)) {
       if (!describeCautiously(o))
         return;
